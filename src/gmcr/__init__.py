@@ -1,0 +1,1 @@
+"""Unmixing spectra: how many components, their profiles, and which sample holds which."""

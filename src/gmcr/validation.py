@@ -1,0 +1,140 @@
+"""Checks on what comes in: a table that cannot be used is refused with row, column and remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from gmcr.errors import InputError
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+def as_numbers(table: Any, name: str) -> FloatArray:
+    """`table` as a float64 array of any shape; text, complex and sparse input are refused."""
+    if scipy.sparse.issparse(table):
+        raise InputError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray().")
+    array = np.asarray(table)
+    if np.iscomplexobj(array):
+        raise InputError(
+            f"Complex data not supported: {name} is complex; take its real part or its magnitude first."
+        )
+    try:
+        return np.array(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError(_text_message(array, name)) from None
+
+
+def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True) -> FloatArray:
+    """The samples as a float64 table; NaN means missing.
+
+    Parameters
+    ----------
+    D : (samples, channels) array-like or DataFrame
+    allow_constant : whether a table whose entries are all the same passes (yes for decoding, no for a fit)
+    """
+    array = as_numbers(D, name)
+    if array.ndim != 2:
+        reshape = f"; use {name}.reshape(1, -1) for a single sample" if array.ndim == 1 else ""
+        raise InputError(
+            f"{name} must be a 2D array, samples x channels, but has shape {array.shape} "
+            f"(Expected 2D array, got {array.ndim}D array instead){reshape}."
+        )
+    n_samples, n_channels = array.shape
+    if n_samples == 0:
+        raise InputError(
+            f"{name} is empty: 0 sample(s) (shape={array.shape}) while a minimum of 1 is required."
+        )
+    if n_channels == 0:
+        raise InputError(
+            f"{name} is empty: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
+        )
+    check_finite(array, name)
+    missing = np.isnan(array)
+    _refuse_missing_line(missing.all(axis=1), name, "row", "sample")
+    if not allow_constant:
+        _refuse_missing_line(missing.all(axis=0), name, "column", "channel")
+        low, high = np.nanmin(array), np.nanmax(array)
+        if low == high == 0:
+            raise InputError(f"{name} is zero in every row and column; check that the right data were read.")
+        if low == high:
+            raise InputError(
+                f"{name} is constant: every row and column is {low:g}; check that the right data were read."
+            )
+    return array
+
+
+def check_pool(S: Any, n_channels: int | None = None, name: str = "S") -> FloatArray:
+    """A pool of profiles, (slots, channels), finite and without empty profiles."""
+    pool = as_numbers(S, name)
+    if pool.ndim != 2 or 0 in pool.shape:
+        raise InputError(
+            f"{name} must be a 2D array, slots x channels, with at least one of each, "
+            f"but has shape {pool.shape}."
+        )
+    if n_channels is not None and pool.shape[1] != n_channels:
+        raise InputError(
+            f"{name} has {pool.shape[1]} channels and the samples have {n_channels}; "
+            "put both on the same channel axis."
+        )
+    check_finite(pool, name)
+    if np.isnan(pool).any():
+        row, column = np.argwhere(np.isnan(pool))[0]
+        raise InputError(
+            f"{name} is missing a value at row {row}, column {column}; profiles must be complete."
+        )
+    empty = np.flatnonzero(~pool.any(axis=1))
+    if empty.size:
+        raise InputError(f"{name} row {empty[0]} is zero in every column; remove that profile.")
+    return pool
+
+
+def check_finite(array: FloatArray, name: str) -> None:
+    """Refuse infinite entries; NaN passes."""
+    if np.isinf(array).any():
+        position = np.argwhere(np.isinf(array))[0]
+        where = f"row {position[0]}, column {position[1]}" if array.ndim == 2 else f"entry {position[0]}"
+        raise InputError(
+            f"{name} is infinite at {where} (infinity found); mark it as missing with NaN or remove it."
+        )
+
+
+def check_per_sample(values: Any, n_samples: int, name: str) -> FloatArray:
+    """A positive number, or one per sample, as an array of shape (samples,)."""
+    array = as_numbers(values, name)
+    if array.ndim > 1 or (array.ndim == 1 and array.size != n_samples):
+        raise InputError(
+            f"{name} must be one number or {n_samples}, one per sample, but has shape {array.shape}."
+        )
+    array = np.array(np.broadcast_to(array, n_samples))
+    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if bad.size:
+        raise InputError(
+            f"{name} must be finite and not negative, but is {array[bad[0]]} for sample {bad[0]}."
+        )
+    return array
+
+
+def _refuse_missing_line(all_missing: BoolArray, name: str, line: str, what: str) -> None:
+    if all_missing.any():
+        index = int(np.flatnonzero(all_missing)[0])
+        raise InputError(f"{name} {line} {index} is missing in every entry (NaN); remove that {what}.")
+
+
+def _text_message(array: NDArray[Any], name: str) -> str:
+    for position, value in np.ndenumerate(array):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            place = ("row", "column") if array.ndim == 2 else ("entry",) * array.ndim
+            where = ", ".join(f"{word} {index}" for word, index in zip(place, position))
+            shown = repr(value) if len(repr(value)) <= 40 else repr(value)[:37] + "..."
+            return (
+                f"{name} holds {shown} at {where or 'its only entry'}, which is no number; "
+                "remove headers and labels, or mark missing entries with NaN."
+            )
+    return f"{name} is not a table of numbers; give a 2D array of floats, samples x channels."
