@@ -1,0 +1,262 @@
+"""Decoding: which components of a known pool a sample holds, and how much of each (Eq. 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+from scipy.stats import chi2
+
+from gmcr.errors import InputError
+from gmcr.noise import ROUNDING, NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
+from gmcr.subset import best_subsets
+from gmcr.validation import BoolArray, FloatArray, as_numbers, check_per_sample, check_pool, check_samples
+
+ALPHA = 0.05  # probability that the window's noise event fails anywhere in the data set (Theorem 1)
+UNKNOWN_LEVEL = 0.005  # share of explained samples that `known` may wrongly flag
+CHUNK = 16_384  # samples decoded at a time: bounds the memory beside the input
+
+_NO_START = np.zeros((0, 0), dtype=bool)
+_NO_WEIGHTS = np.zeros((0, 0))
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """What each sample holds, one row per sample.
+
+    Attributes
+    ----------
+    concentrations : (samples, slots), zero where a slot is not selected
+    residual : (samples,) norm of what is left of each sample
+    margin : (samples,) by how much the criterion, in noise units, rises under the best single change
+    known : (samples,) whether the pool explains the sample within its noise
+    noise : (samples,) standard deviation assumed for each sample
+    confidence : (samples,) probability that the support is right, where it was asked for
+    """
+
+    concentrations: FloatArray
+    residual: FloatArray
+    margin: FloatArray
+    known: BoolArray
+    noise: FloatArray
+    confidence: FloatArray | None = None
+
+    @property
+    def supports(self) -> BoolArray:
+        """(samples, slots): which slots each sample holds."""
+        return self.concentrations != 0
+
+
+def usage_price(n_components: int, n_samples: int, alpha: float = ALPHA) -> float:
+    """The price λ of a selection in noise units: L_α² = 2 log(6NM/α), the window's lower end (Theorem 1)."""
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
+    return 2.0 * np.log(6.0 * n_components * n_samples / alpha)
+
+
+def decode(
+    D: Any,
+    S: Any,
+    noise: Any = None,
+    *,
+    price: Any = None,
+    alpha: float = ALPHA,
+    weights: Any = None,
+    k_max: int | None = None,
+    signed: bool = False,
+) -> Decoding:
+    """Decode samples over a fixed pool: best non-negative fit plus a price per selected component (Eq. 3).
+
+    Parameters
+    ----------
+    D : (samples, channels) samples; NaN means missing
+    S : (slots, channels) pool of profiles, of any norm
+    noise : standard deviation of the noise: one number, one per sample, one per entry, a `NoiseLaw`,
+        or None to estimate it from what the pool leaves over
+    price : usage price λ in units of the noise variance, one number or one per sample;
+        by default the window's L_α² for this pool and this number of samples
+    alpha : the window's error probability, when `price` is not given
+    weights : relative weight of each channel, or of each entry
+    k_max : largest number of components in a sample
+    signed : whether concentrations may be negative
+
+    Returns
+    -------
+    Decoding
+
+    Examples
+    --------
+    >>> from gmcr import decode, make_mixtures
+    >>> mix = make_mixtures(n_components=8, n_samples=20, snr_db=30, random_state=0)
+    >>> out = decode(mix.D, mix.S, noise=mix.sigma)
+    >>> bool((out.supports == mix.supports).all())
+    True
+    """
+    samples = check_samples(D)
+    pool = check_pool(S, samples.shape[1])
+    n_samples, n_slots = len(samples), len(pool)
+    entry_weights = _check_weights(weights, samples.shape)
+    limit = _check_k_max(k_max, n_slots, samples.shape[1])
+    prices = check_per_sample(
+        usage_price(n_slots, n_samples, alpha) if price is None else price, n_samples, "price"
+    )
+
+    # Unit-norm profiles inside, so that tolerances mean the same for every slot.
+    norms = np.linalg.norm(pool, axis=1)
+    unit = pool / norms[:, None]
+    sigma = _noise_of(noise, samples, unit, prices, entry_weights, limit, signed)
+    C, margin, misfit = decode_arrays(samples, unit, sigma, prices, entry_weights, limit, signed)
+    dof = degrees_of_freedom(samples, C)
+    return Decoding(
+        concentrations=C / norms,
+        residual=_residual_norms(samples, C, unit, sigma, misfit, entry_weights),
+        margin=margin,
+        known=misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof),
+        noise=sigma if sigma.ndim == 1 else root_mean_square(np.where(np.isnan(samples), np.nan, sigma)),
+    )
+
+
+def decode_arrays(
+    D: FloatArray,
+    S: FloatArray,
+    sigma: FloatArray,
+    prices: FloatArray,
+    weights: FloatArray | None = None,
+    k_max: int | None = None,
+    signed: bool = False,
+    start: BoolArray | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The decoder on checked arrays: concentrations, margins and misfits (both in noise units).
+
+    Rows with a noise of their own per entry, with weights or with missing entries have a Gram matrix of
+    their own; all others share one.
+    """
+    n_samples, n_slots = len(D), len(S)
+    k_max = min(n_slots, D.shape[1]) if k_max is None else k_max
+    C = np.empty((n_samples, n_slots))
+    margin = np.empty(n_samples)
+    misfit = np.empty(n_samples)
+    G = S @ S.T
+    own_gram = np.isnan(D).any(axis=1)
+    own_gram[:] |= sigma.ndim == 2 or weights is not None
+    for rows in (np.flatnonzero(~own_gram), np.flatnonzero(own_gram)):
+        for first in range(0, len(rows), CHUNK):
+            part = _as_slice(rows[first : first + CHUNK])
+            X, scale, price = D[part], sigma[part], prices[part]
+            own_start = _NO_START if start is None else start[part]
+            if own_gram[rows[0]]:
+                W, variance = _entry_weights(X, scale, None if weights is None else weights[part]), 1.0
+                X = np.nan_to_num(X)
+                WX = W * X
+            else:
+                W, variance, WX = _NO_WEIGHTS, scale**2, X
+            C[part], margin[part], misfit[part] = best_subsets(
+                WX @ S.T,
+                np.einsum("ml,ml->m", WX, X),
+                G,
+                S,
+                W,
+                price * variance,
+                k_max,
+                signed,
+                own_start,
+                min(len(X), 16 * get_num_threads()),
+            )
+            margin[part] /= variance
+            misfit[part] /= variance
+    return C, margin, misfit
+
+
+def _as_slice(rows: np.ndarray) -> Any:
+    """The same rows as a slice where they are consecutive, so that no copy is made of them."""
+    consecutive = len(rows) > 0 and rows[-1] - rows[0] + 1 == len(rows)
+    return slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows
+
+
+def _entry_weights(X: FloatArray, sigma: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """Weight of each entry, (samples, channels): relative weight over variance, zero where missing."""
+    variance = np.square(sigma[:, None] if sigma.ndim == 1 else sigma)
+    return np.where(np.isnan(X), 0.0, (1.0 if weights is None else weights) / variance)
+
+
+def _noise_of(
+    noise: Any,
+    D: FloatArray,
+    S: FloatArray,
+    prices: FloatArray,
+    weights: FloatArray | None,
+    k_max: int,
+    signed: bool,
+) -> FloatArray:
+    """The standard deviations to decode with, from whatever the caller knows of the noise."""
+    if noise is None:
+        return _estimated_sigma(D, S, prices, weights, k_max, signed)
+    if isinstance(noise, NoiseLaw):
+        if not noise.per_entry:
+            return noise.sigma(D)
+        C, _, _ = decode_arrays(D, S, noise.sigma(D), prices, weights, k_max, signed)
+        return noise.sigma(D, C @ S)
+    given = as_numbers(noise, "noise")
+    if given.ndim == 2:
+        if given.shape != D.shape or not (given > 0).all():
+            raise InputError(
+                f"noise per entry must be positive and of the samples' shape {D.shape}, "
+                f"but has shape {given.shape}."
+            )
+        return given
+    given = check_per_sample(given, len(D), "noise")
+    return np.maximum(given, ROUNDING * root_mean_square(D))
+
+
+def _estimated_sigma(
+    D: FloatArray, S: FloatArray, prices: FloatArray, weights: FloatArray | None, k_max: int, signed: bool
+) -> FloatArray:
+    """Noise from what the pool leaves over, descending from a coarse level until it holds still."""
+    law = NoiseLaw("proportional", 0.5)
+    sigma = law.sigma(D)
+    for _ in range(30):
+        C, _, _ = decode_arrays(D, S, sigma, prices, weights, k_max, signed)
+        fit = C @ S
+        new = estimate_noise(D, fit, degrees_of_freedom(D, C), "auto" if not signed else "constant")
+        settled = new.kind == law.kind and new.level >= 0.99 * law.level
+        law, sigma = new, new.sigma(D, fit)
+        if settled:
+            break
+    return sigma
+
+
+def _residual_norms(
+    D: FloatArray,
+    C: FloatArray,
+    S: FloatArray,
+    sigma: FloatArray,
+    misfit: FloatArray,
+    weights: FloatArray | None,
+) -> FloatArray:
+    """Norm of each residual in the units of the data, over present entries."""
+    if sigma.ndim == 1 and weights is None:
+        return np.sqrt(misfit) * sigma
+    return np.sqrt(np.nansum((D - C @ S) ** 2, axis=1))
+
+
+def _check_weights(weights: Any, shape: tuple[int, ...]) -> FloatArray | None:
+    if weights is None:
+        return None
+    array = as_numbers(weights, "weights")
+    if array.shape not in (shape, shape[1:]) or not (np.isfinite(array) & (array >= 0)).all():
+        raise InputError(
+            f"weights must be finite and not negative, one per channel {shape[1:]} or one per entry {shape}, "
+            f"but came with shape {array.shape}."
+        )
+    return np.array(np.broadcast_to(array, shape))
+
+
+def _check_k_max(k_max: int | None, n_slots: int, n_channels: int) -> int:
+    limit = min(n_slots, n_channels)
+    if k_max is None:
+        return limit
+    if int(k_max) != k_max or k_max < 1:
+        raise InputError(f"k_max must be a whole number of at least 1, not {k_max}.")
+    return min(int(k_max), limit)

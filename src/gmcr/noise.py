@@ -1,0 +1,150 @@
+"""Noise laws: how large the noise of a sample is, one law for a data set, so that new samples have one too.
+
+A law gives the standard deviation of every entry from the data alone:
+
+    constant       σ = level
+    proportional   σ_m = level · rms(x_m), one value per sample
+    poisson        σ_ml² = level · x̂_ml, one value per entry; level is the size of one count
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+from gmcr.errors import InputError
+from gmcr.validation import FloatArray
+
+KINDS = ("constant", "proportional", "poisson")
+
+# Noise below 1e-6 of a sample's size (120 dB) cannot be told from rounding in the normal equations.
+ROUNDING = 1e-6
+
+# Laws are compared by a Student likelihood with few degrees of freedom: samples that no law explains
+# then count by the logarithm of their misfit, not by its square.
+STUDENT_DOF = 4.0
+COMPARED_ENTRIES = 1_000_000
+
+
+@dataclass(frozen=True)
+class NoiseLaw:
+    """A noise model with its level."""
+
+    kind: str
+    level: float
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"noise must be one of {', '.join(KINDS)}, not {self.kind!r}.")
+        if not (np.isfinite(self.level) and self.level >= 0):
+            raise InputError(f"the noise level must be finite and not negative, not {self.level}.")
+
+    @property
+    def per_entry(self) -> bool:
+        """Whether the variance differs between the channels of one sample."""
+        return self.kind == "poisson"
+
+    def sigma(self, D: FloatArray, fit: FloatArray | None = None) -> FloatArray:
+        """Standard deviations: (samples,), or (samples, channels) for a per-entry law.
+
+        D : (samples, channels), NaN where missing; fit : its reconstruction, where there is one.
+        """
+        size = root_mean_square(D)
+        if self.kind == "constant":
+            sigma = np.full(D.shape[0], self.level)
+        elif self.kind == "proportional":
+            sigma = self.level * size
+        else:
+            mean = np.nan_to_num(D) if fit is None else fit
+            # A channel expecting less than one count is given one: its variance must not vanish.
+            sigma = np.sqrt(self.level * np.maximum(mean, self.level))
+            size = size[:, None]
+        return np.maximum(sigma, np.maximum(ROUNDING * size, np.finfo(float).tiny))
+
+    def per_sample(self, D: FloatArray, fit: FloatArray | None = None) -> FloatArray:
+        """Standard deviation of each sample (root mean square over its channels): (samples,)."""
+        sigma = self.sigma(D, fit)
+        return sigma if sigma.ndim == 1 else root_mean_square(np.where(np.isnan(D), np.nan, sigma))
+
+    def as_dict(self) -> dict[str, str | float]:
+        return {"kind": self.kind, "level": self.level}
+
+
+def root_mean_square(D: FloatArray) -> FloatArray:
+    """Root mean square of each row over its present entries: (samples,)."""
+    return np.sqrt(np.nanmean(np.square(D), axis=1))
+
+
+def leverage(C: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Share of each sample's own noise that a least-squares pool follows: h_m = w_m c_m' (C'WC)⁺ c_m.
+
+    C : (samples, slots) concentrations; weights : (samples,) as in the pool's fit, e.g. 1/σ².
+    """
+    scaled = C if weights is None else C * np.sqrt(weights)[:, None]
+    inverse = np.linalg.pinv(scaled.T @ scaled, hermitian=True)
+    return np.clip(np.einsum("mi,mi->m", scaled @ inverse, scaled), 0.0, 1.0)
+
+
+def degrees_of_freedom(
+    D: FloatArray, C: FloatArray, S: FloatArray | None = None, weights: FloatArray | None = None
+) -> FloatArray:
+    """Degrees of freedom left in each sample's residual: (samples,).
+
+    Each sample pays for its own concentrations; when the pool was learned from the same samples (S given),
+    also for its share of the pool's free entries (those not held at zero by non-negativity).
+    """
+    present = D.shape[1] - np.isnan(D).sum(axis=1)
+    spent = np.count_nonzero(C, axis=1).astype(float)
+    if S is not None:
+        free_share = np.count_nonzero(S) / S.size
+        spent += free_share * present * leverage(C, weights)
+    return np.maximum(present - spent, 1.0)
+
+
+def estimate_noise(D: FloatArray, fit: FloatArray, dof: FloatArray, kind: str = "auto") -> NoiseLaw:
+    """The noise law that the residuals D − fit speak for.
+
+    D, fit : (samples, channels), NaN in D where missing
+    dof : (samples,) degrees of freedom left in each residual
+    kind : a law's name, or "auto" for the law under which the residuals are the most likely
+
+    The level is the median over samples, so a minority of samples that are not explained does not move it.
+    """
+    kinds: tuple[str, ...] = KINDS if kind == "auto" else (kind,)
+    if kind == "auto" and np.nanmin(fit) < 0:
+        kinds = ("constant", "proportional")
+    laws = [_fit_level(one, D, fit, dof) for one in kinds]
+    if len(laws) == 1:
+        return laws[0]
+    costs = [_student_cost(law, D, fit, dof) for law in laws]
+    return laws[int(np.argmin(costs))]
+
+
+def _fit_level(kind: str, D: FloatArray, fit: FloatArray, dof: FloatArray) -> NoiseLaw:
+    residual = D - fit
+    usual = chi2.median(dof)
+    if kind == "constant":
+        level = np.sqrt(np.median(np.nansum(residual**2, axis=1) / usual))
+    elif kind == "proportional":
+        size = np.maximum(root_mean_square(D), np.finfo(float).tiny)
+        level = np.sqrt(np.median(np.nansum(residual**2, axis=1) / usual / size**2))
+    else:
+        level = 1e-3 * float(np.nanmean(np.abs(D)))
+        for _ in range(3):  # the level sets the floor of the variance, the floor moves the level a little
+            mean = np.maximum(fit, max(level, np.finfo(float).tiny))
+            level = float(np.median(np.nansum(residual**2 / mean, axis=1) / usual))
+    return NoiseLaw(kind, float(level))
+
+
+def _student_cost(law: NoiseLaw, D: FloatArray, fit: FloatArray, dof: FloatArray) -> float:
+    step = max(1, D.size // COMPARED_ENTRIES)
+    rows = slice(None, None, step)
+    D, fit, dof = D[rows], fit[rows], dof[rows]
+    sigma = law.sigma(D, fit)
+    sigma = sigma[:, None] if sigma.ndim == 1 else sigma
+    present = D.shape[1] - np.isnan(D).sum(axis=1)
+    scaled = (D - fit) / sigma * np.sqrt(present / dof)[:, None]
+    cost = np.log(sigma) + 0.5 * (STUDENT_DOF + 1) * np.log1p(scaled**2 / STUDENT_DOF)
+    return float(np.nanmean(cost))
