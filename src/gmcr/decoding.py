@@ -20,6 +20,7 @@ CHUNK = 16_384  # samples decoded at a time: bounds the memory beside the input
 
 _NO_START = np.zeros((0, 0), dtype=bool)
 _NO_WEIGHTS = np.zeros((0, 0))
+_NO_REMOVAL = np.zeros((0, 0))
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def decode_arrays(
     margin = np.empty(n_samples)
     misfit = np.empty(n_samples)
     G = S @ S.T
-    own_gram = np.isnan(D).any(axis=1)
+    own_gram: BoolArray = np.asarray(np.isnan(D).any(axis=1))
     own_gram[:] |= sigma.ndim == 2 or weights is not None
     for rows in (np.flatnonzero(~own_gram), np.flatnonzero(own_gram)):
         for first in range(0, len(rows), CHUNK):
@@ -162,6 +163,7 @@ def decode_arrays(
                 k_max,
                 signed,
                 own_start,
+                _NO_REMOVAL,
                 min(len(X), 16 * get_num_threads()),
             )
             margin[part] /= variance

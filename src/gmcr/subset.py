@@ -28,6 +28,8 @@ from numba import njit, prange
 DEPENDENT = 1e-10
 # A change must lower the criterion by this share of the price, so that rounding cannot cycle.
 IMPROVES = 1e-9
+# What a slot with nothing in the weighted channels counts as having there, so that 0/0 never arises.
+TINY = 1e-290
 
 
 @njit(cache=True, inline="never")
@@ -132,14 +134,13 @@ def _repair(n, idx, c, feasible, r, q, rows, W, P):
 
 
 @njit(cache=True)
-def _reset(b, diagonal, idx, n_new, G, S, weights, n, c, r, q, rows, W, P, schur):
-    """The tableau of the n_new slots listed in idx, from scratch."""
+def _reset(b, diagonal, n, idx, G, S, weights, c, r, q, rows, W, P, schur):
+    """The tableau of the n slots listed in idx, from scratch."""
     r[:] = b
     q[:] = diagonal
-    for i in range(n_new):
+    for i in range(n):
         _gram_row(idx[i], G, S, weights, rows[i])
         _enter(idx[i], i, idx, c, r, q, rows, W, P, schur)
-    return n_new
 
 
 @njit(cache=True)
@@ -151,7 +152,7 @@ def _misfit(xx, b, n, idx, c):
 
 
 @njit(cache=True)
-def _best_change(n, idx, c, r, q, diagonal, W, P, price, k_max, signed, addable, droppable, gains):
+def _best_change(n, idx, c, r, q, diagonal, W, P, price, k_max, signed, tried, gains, rise):
     """The single change that lowers the criterion most, by its bound: fall, position to drop, slot to add."""
     n_slots = r.size
     best, drop, add = -np.inf, -1, -1
@@ -162,7 +163,8 @@ def _best_change(n, idx, c, r, q, diagonal, W, P, price, k_max, signed, addable,
             pivot = P[i, i]
             ci = c[i] / pivot
             kept = c[i] * ci
-            if price - kept > best and droppable[idx[i]]:
+            rise[i] = kept - price
+            if price - kept > best and not tried[i + 1, n_slots]:
                 best, drop, add = price - kept, i, -1
         elif n >= k_max:
             continue
@@ -182,10 +184,12 @@ def _best_change(n, idx, c, r, q, diagonal, W, P, price, k_max, signed, addable,
         top = -1
         top_gain = 0.0
         for k in range(n_slots):
-            if gains[k] > top_gain and addable[k]:
+            if gains[k] > top_gain and not tried[i + 1, k]:
                 top, top_gain = k, gains[k]
         if top >= 0:
             fall = top_gain - kept - (price if i < 0 else 0.0)
+            if i >= 0:
+                rise[i] = min(rise[i], -fall)
             if fall > best:
                 best, drop, add = fall, i, top
     return best, drop, add
@@ -194,58 +198,63 @@ def _best_change(n, idx, c, r, q, diagonal, W, P, price, k_max, signed, addable,
 @njit(cache=True)
 def _change(b, diagonal, drop, add, n, idx, c, feasible, G, S, weights, r, q, rows, W, P, schur, signed):
     """Carry out one change and restore positivity; returns the new support size."""
+    # The old concentrations, less the dropped slot's, stay feasible; they are only no longer optimal.
+    for i in range(n):
+        feasible[i] = c[i]
     if drop >= 0:
-        if not signed:
-            for i in range(n):
-                feasible[i] = c[i]
-            feasible[drop] = feasible[n - 1]
+        feasible[drop] = feasible[n - 1]
         _leave(drop, n, idx, c, r, q, rows, W, P)
         n -= 1
-        if not signed:
-            # Without the dropped slot the old point is still feasible, only no longer optimal.
-            n = _repair(n, idx, c, feasible, r, q, rows, W, P)
     if add >= 0 and q[add] > DEPENDENT * diagonal[add] and (signed or r[add] > 0.0):
-        for i in range(n):
-            feasible[i] = c[i]
         feasible[n] = 0.0
         _gram_row(add, G, S, weights, rows[n])
         _enter(add, n, idx, c, r, q, rows, W, P, schur)
         n += 1
-        if not signed:
-            n = _repair(n, idx, c, feasible, r, q, rows, W, P)
-    return n
+    return n if signed else _repair(n, idx, c, feasible, r, q, rows, W, P)
 
 
 @njit(cache=True)
-def _polish(b, n, idx, c, G, S, weights, rows):
-    """One step of iterative refinement of c, against the rounding the sweeps have gathered."""
-    if n == 0:
-        return
-    gram = np.empty((n, n))
-    error = np.empty(n)
-    for i in range(n):
-        for l in range(n):
-            gram[i, l] = rows[i, idx[l]]
-        error[i] = b[idx[i]]
-    solution = np.linalg.solve(gram, error)
-    for i in range(n):
-        for l in range(n):
-            error[i] -= gram[i, l] * solution[l]
-    solution += np.linalg.solve(gram, error)
-    for i in range(n):
-        c[i] = solution[i]
+def _polish(b, n, idx, c, rise, rows, signed):
+    """Solve for c afresh with a step of refinement, against the rounding the sweeps have gathered.
+
+    Without a price a slot may have been kept for the sake of rounding alone; it goes here.
+    """
+    while n > 0:
+        gram = np.empty((n, n))
+        error = np.empty(n)
+        for i in range(n):
+            for l in range(n):
+                gram[i, l] = rows[i, idx[l]]
+            error[i] = b[idx[i]]
+        solution = np.linalg.solve(gram, error)
+        for i in range(n):
+            for l in range(n):
+                error[i] -= gram[i, l] * solution[l]
+        solution += np.linalg.solve(gram, error)
+        for i in range(n):
+            c[i] = solution[i]
+        lowest = np.argmin(solution)
+        if signed or solution[lowest] > 0.0:
+            return n
+        n -= 1
+        idx[lowest], rise[lowest] = idx[n], rise[n]
+        for k in range(b.size):
+            rows[lowest, k] = rows[n, k]
+    return 0
 
 
 @njit(cache=True)
 def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scratch):
     """Local optimum of Eq. 3 under single changes; returns support size, margin and misfit."""
-    idx, trial, addable, droppable, c, feasible, r, q, schur, gains, rows, W, P = scratch
+    idx, trial, tried, c, feasible, r, q, schur, gains, rise, rows, W, P = scratch
+    r[:] = b
+    q[:] = diagonal
     n = 0
     for j in range(start.size):
-        if start[j] and n < k_max:
-            idx[n] = j
+        if start[j] and n < k_max and q[j] > DEPENDENT * diagonal[j]:
+            _gram_row(j, G, S, weights, rows[n])
+            _enter(j, n, idx, c, r, q, rows, W, P, schur)
             n += 1
-    n = _reset(b, diagonal, idx, n, G, S, weights, n, c, r, q, rows, W, P, schur)
     if not signed and n > 0:
         for i in range(n):
             feasible[i] = 0.0
@@ -262,13 +271,12 @@ def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scr
         n = _change(b, diagonal, -1, top, n, idx, c, feasible, G, S, weights, r, q, rows, W, P, schur, signed)
         if n <= before:  # something was dropped on the way: the full search below goes on from here
             break
-    addable[:] = True
-    droppable[:] = True
+    tried[: n + 1] = False  # changes that did not keep what they promised: [1 + drop position, slot to add]
     refused = np.inf  # the smallest rise of the criterion among changes that were tried and did not help
     criterion = _misfit(xx, b, n, idx, c) + price * n
     for _ in range(20 * (k_max + 1)):
         fall, drop, add = _best_change(
-            n, idx, c, r, q, diagonal, W, P, price, k_max, signed, addable, droppable, gains
+            n, idx, c, r, q, diagonal, W, P, price, k_max, signed, tried, gains, rise
         )
         if fall <= IMPROVES * price:
             break
@@ -281,26 +289,22 @@ def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scr
         new_criterion = _misfit(xx, b, n, idx, c) + price * n
         if new_criterion < criterion - 0.5 * IMPROVES * price:
             criterion = new_criterion
-            addable[:] = True
-            droppable[:] = True
+            tried[: n + 1] = False
             refused = np.inf
         else:  # the bound promised more than positivity allows
             refused = min(refused, new_criterion - criterion)
             n = n_before
             for i in range(n):
                 idx[i] = trial[i]
-            n = _reset(b, diagonal, idx, n, G, S, weights, n, c, r, q, rows, W, P, schur)
-            if add < 0:
-                droppable[idx[drop]] = False
-            else:
-                addable[add] = False
+            _reset(b, diagonal, n, idx, G, S, weights, c, r, q, rows, W, P, schur)
+            tried[drop + 1, add if add >= 0 else r.size] = True
     margin = min(refused, -fall)
-    _polish(b, n, idx, c, G, S, weights, rows)
+    n = _polish(b, n, idx, c, rise, rows, signed)
     return n, max(margin, 0.0), max(_misfit(xx, b, n, idx, c), 0.0)
 
 
 @njit(cache=True, parallel=True)
-def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, n_blocks):
+def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, removal, n_blocks):
     """Minimise Eq. 3 for every sample.
 
     Parameters
@@ -314,6 +318,8 @@ def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, n_blocks):
     k_max : largest support size
     signed : whether concentrations may be negative
     start : (samples, slots) bool supports to start from, or (0, 0) for empty ones
+    removal : (samples, slots) filled with the rise of the criterion when a selected slot is taken away and
+        the best single other slot, if any, takes its place; or (0, 0) when that is not wanted
     n_blocks : number of parts the samples are dealt into
 
     Returns
@@ -332,12 +338,12 @@ def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, n_blocks):
         cap = k_max + 1
         scratch = (
             np.empty(cap, np.int64), np.empty(cap, np.int64),
-            np.empty(n_slots, np.bool_), np.empty(n_slots, np.bool_),
+            np.empty((cap + 1, n_slots + 1), np.bool_),
             np.empty(cap), np.empty(cap), np.empty(n_slots), np.empty(n_slots),
-            np.empty(n_slots), np.empty(n_slots),
+            np.empty(n_slots), np.empty(n_slots), np.empty(cap),
             np.empty((cap, n_slots)), np.empty((cap, n_slots)), np.empty((cap, cap)),
         )  # fmt: skip
-        idx, c = scratch[0], scratch[4]
+        idx, c, rise = scratch[0], scratch[3], scratch[9]
         no_start = np.zeros(0, np.bool_)
         no_weights = np.zeros(0)
         diagonal = np.diag(G).copy()
@@ -350,7 +356,7 @@ def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, n_blocks):
                     total = 0.0
                     for channel in range(own_weights.size):
                         total += own_weights[channel] * S[k, channel] * S[k, channel]
-                    diagonal[k] = total
+                    diagonal[k] = max(total, TINY)
             if started:
                 own_start = start[m]
             n, margin[m], misfit[m] = _fit_sample(
@@ -358,4 +364,6 @@ def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, n_blocks):
             )
             for i in range(n):
                 C[m, idx[i]] = c[i]
+                if removal.shape[0] > 0:
+                    removal[m, idx[i]] = rise[i]
     return C, margin, misfit
