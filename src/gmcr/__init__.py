@@ -1,1 +1,39 @@
-"""Unmixing spectra: how many components, their profiles, and which sample holds which."""
+"""Unmixing spectra: how many components, their profiles, and which sample holds which.
+
+The public names are imported when first used, so that `import gmcr` and `gmcr --help` are quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gmcr.decoding import decode
+    from gmcr.decomposition import Decomposition
+    from gmcr.mixtures import make_mixtures
+    from gmcr.rank import estimate_rank
+
+    __version__: str
+
+__all__ = ["Decomposition", "__version__", "decode", "estimate_rank", "make_mixtures"]
+
+_HOME = {
+    "Decomposition": "gmcr.decomposition",
+    "decode": "gmcr.decoding",
+    "estimate_rank": "gmcr.rank",
+    "make_mixtures": "gmcr.mixtures",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("gmcr")
+    if name not in _HOME:
+        raise AttributeError(f"module 'gmcr' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -10,13 +10,21 @@ from numba import get_num_threads
 from scipy.stats import chi2
 
 from gmcr.errors import InputError
-from gmcr.noise import ROUNDING, NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
+from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
 from gmcr.subset import best_subsets
-from gmcr.validation import BoolArray, FloatArray, as_numbers, check_per_sample, check_pool, check_samples
+from gmcr.validation import (
+    BoolArray,
+    FloatArray,
+    as_numbers,
+    check_per_sample,
+    check_pool,
+    check_samples,
+    squared_norms,
+)
 
 ALPHA = 0.05  # probability that the window's noise event fails anywhere in the data set (Theorem 1)
 UNKNOWN_LEVEL = 0.005  # share of explained samples that `known` may wrongly flag
-CHUNK = 16_384  # samples decoded at a time: bounds the memory beside the input
+CHUNK = 32_768  # samples decoded at a time: bounds the memory beside the input
 
 _NO_START = np.zeros((0, 0), dtype=bool)
 _NO_WEIGHTS = np.zeros((0, 0))
@@ -75,11 +83,11 @@ def decode(
     D : (samples, channels) samples; NaN means missing
     S : (slots, channels) pool of profiles, of any norm
     noise : standard deviation of the noise: one number, one per sample, one per entry, a `NoiseLaw`,
-        or None to estimate it from what the pool leaves over
+        a law's name to estimate its level from what the pool leaves over, or None to choose the law as well
     price : usage price λ in units of the noise variance, one number or one per sample;
         by default the window's L_α² for this pool and this number of samples
     alpha : the window's error probability, when `price` is not given
-    weights : relative weight of each channel, or of each entry
+    weights : relative weight of each channel, or of each entry, beside the noise; zero leaves it out
     k_max : largest number of components in a sample
     signed : whether concentrations may be negative
 
@@ -95,10 +103,12 @@ def decode(
     >>> bool((out.supports == mix.supports).all())
     True
     """
-    samples = check_samples(D)
+    samples = check_samples(D, copy=False)
     pool = check_pool(S, samples.shape[1])
     n_samples, n_slots = len(samples), len(pool)
-    entry_weights = _check_weights(weights, samples.shape)
+    entry_weights = _check_weights(weights, samples)
+    if entry_weights is not None:
+        samples = np.where(entry_weights > 0, samples, np.nan)  # an entry without weight is a missing one
     limit = _check_k_max(k_max, n_slots, samples.shape[1])
     prices = check_per_sample(
         usage_price(n_slots, n_samples, alpha) if price is None else price, n_samples, "price"
@@ -109,12 +119,14 @@ def decode(
     unit = pool / norms[:, None]
     sigma = _noise_of(noise, samples, unit, prices, entry_weights, limit, signed)
     C, margin, misfit = decode_arrays(samples, unit, sigma, prices, entry_weights, limit, signed)
-    dof = degrees_of_freedom(samples, C)
+    residual, misfit = _residuals(samples, C, unit, sigma, misfit, entry_weights)
+    dof, inverse = np.unique(degrees_of_freedom(samples, C), return_inverse=True)
+    C /= norms
     return Decoding(
-        concentrations=C / norms,
-        residual=_residual_norms(samples, C, unit, sigma, misfit, entry_weights),
+        concentrations=C,
+        residual=residual,
         margin=margin,
-        known=misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof),
+        known=misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof)[inverse],
         noise=sigma if sigma.ndim == 1 else root_mean_square(np.where(np.isnan(samples), np.nan, sigma)),
     )
 
@@ -128,8 +140,11 @@ def decode_arrays(
     k_max: int | None = None,
     signed: bool = False,
     start: BoolArray | None = None,
+    removal: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The decoder on checked arrays: concentrations, margins and misfits (both in noise units).
+
+    removal : (samples, slots), when given, is filled with what taking each selected slot away would cost.
 
     Rows with a noise of their own per entry, with weights or with missing entries have a Gram matrix of
     their own; all others share one.
@@ -140,22 +155,25 @@ def decode_arrays(
     margin = np.empty(n_samples)
     misfit = np.empty(n_samples)
     G = S @ S.T
-    own_gram: BoolArray = np.asarray(np.isnan(D).any(axis=1))
+    squares = squared_norms(D)
+    own_gram = np.isnan(squares)
     own_gram[:] |= sigma.ndim == 2 or weights is not None
     for rows in (np.flatnonzero(~own_gram), np.flatnonzero(own_gram)):
         for first in range(0, len(rows), CHUNK):
             part = _as_slice(rows[first : first + CHUNK])
             X, scale, price = D[part], sigma[part], prices[part]
             own_start = _NO_START if start is None else start[part]
+            own_removal = _NO_REMOVAL if removal is None else np.zeros((len(X), n_slots))
             if own_gram[rows[0]]:
                 W, variance = _entry_weights(X, scale, None if weights is None else weights[part]), 1.0
                 X = np.nan_to_num(X)
                 WX = W * X
+                xx = np.einsum("ml,ml->m", WX, X)
             else:
-                W, variance, WX = _NO_WEIGHTS, scale**2, X
+                W, variance, WX, xx = _NO_WEIGHTS, scale**2, X, squares[part]
             C[part], margin[part], misfit[part] = best_subsets(
                 WX @ S.T,
-                np.einsum("ml,ml->m", WX, X),
+                xx,
                 G,
                 S,
                 W,
@@ -163,9 +181,11 @@ def decode_arrays(
                 k_max,
                 signed,
                 own_start,
-                _NO_REMOVAL,
+                own_removal,
                 min(len(X), 16 * get_num_threads()),
             )
+            if removal is not None:
+                removal[part] = (own_removal.T / variance).T
             margin[part] /= variance
             misfit[part] /= variance
     return C, margin, misfit
@@ -193,8 +213,8 @@ def _noise_of(
     signed: bool,
 ) -> FloatArray:
     """The standard deviations to decode with, from whatever the caller knows of the noise."""
-    if noise is None:
-        return _estimated_sigma(D, S, prices, weights, k_max, signed)
+    if noise is None or isinstance(noise, str):
+        return _estimated_sigma(D, S, prices, weights, k_max, signed, noise or "auto")
     if isinstance(noise, NoiseLaw):
         if not noise.per_entry:
             return noise.sigma(D)
@@ -202,18 +222,30 @@ def _noise_of(
         return noise.sigma(D, C @ S)
     given = as_numbers(noise, "noise")
     if given.ndim == 2:
-        if given.shape != D.shape or not (given > 0).all():
+        if given.shape != D.shape:
             raise InputError(
-                f"noise per entry must be positive and of the samples' shape {D.shape}, "
-                f"but has shape {given.shape}."
+                f"noise per entry must have the samples' shape {D.shape}, but has shape {given.shape}."
+            )
+        bad = np.argwhere(~(np.isfinite(given) & (given > 0)) & ~np.isnan(D))
+        if bad.size:
+            row, column = bad[0]
+            raise InputError(
+                f"noise is {given[row, column]} at row {row}, column {column}, but must be positive; "
+                "to leave an entry out, mark it as missing with NaN in D."
             )
         return given
     given = check_per_sample(given, len(D), "noise")
-    return np.maximum(given, ROUNDING * root_mean_square(D))
+    return np.maximum(given, NoiseLaw("constant", 0.0).sigma(D))  # never below rounding
 
 
 def _estimated_sigma(
-    D: FloatArray, S: FloatArray, prices: FloatArray, weights: FloatArray | None, k_max: int, signed: bool
+    D: FloatArray,
+    S: FloatArray,
+    prices: FloatArray,
+    weights: FloatArray | None,
+    k_max: int,
+    signed: bool,
+    kind: str,
 ) -> FloatArray:
     """Noise from what the pool leaves over, descending from a coarse level until it holds still."""
     law = NoiseLaw("proportional", 0.5)
@@ -221,7 +253,7 @@ def _estimated_sigma(
     for _ in range(30):
         C, _, _ = decode_arrays(D, S, sigma, prices, weights, k_max, signed)
         fit = C @ S
-        new = estimate_noise(D, fit, degrees_of_freedom(D, C), "auto" if not signed else "constant")
+        new = estimate_noise(D, fit, degrees_of_freedom(D, C), kind)
         settled = new.kind == law.kind and new.level >= 0.99 * law.level
         law, sigma = new, new.sigma(D, fit)
         if settled:
@@ -229,36 +261,44 @@ def _estimated_sigma(
     return sigma
 
 
-def _residual_norms(
+def _residuals(
     D: FloatArray,
     C: FloatArray,
     S: FloatArray,
     sigma: FloatArray,
     misfit: FloatArray,
     weights: FloatArray | None,
-) -> FloatArray:
-    """Norm of each residual in the units of the data, over present entries."""
+) -> tuple[FloatArray, FloatArray]:
+    """Over present entries: norm of each residual in the units of the data, and its square in noise units."""
     if sigma.ndim == 1 and weights is None:
-        return np.sqrt(misfit) * sigma
-    return np.sqrt(np.nansum((D - C @ S) ** 2, axis=1))
+        return np.sqrt(misfit) * sigma, misfit
+    squares = (D - C @ S) ** 2
+    norms = np.sqrt(np.nansum(squares, axis=1))
+    if weights is None:
+        return norms, misfit
+    return norms, np.nansum(squares / np.square(sigma[:, None] if sigma.ndim == 1 else sigma), axis=1)
 
 
-def _check_weights(weights: Any, shape: tuple[int, ...]) -> FloatArray | None:
+def _check_weights(weights: Any, D: FloatArray) -> FloatArray | None:
     if weights is None:
         return None
-    array = as_numbers(weights, "weights")
+    array, shape = as_numbers(weights, "weights"), D.shape
     if array.shape not in (shape, shape[1:]) or not (np.isfinite(array) & (array >= 0)).all():
         raise InputError(
             f"weights must be finite and not negative, one per channel {shape[1:]} or one per entry {shape}, "
             f"but came with shape {array.shape}."
         )
-    return np.array(np.broadcast_to(array, shape))
+    array = np.array(np.broadcast_to(array, shape))
+    idle = np.flatnonzero(~(array.astype(bool) & ~np.isnan(D)).any(axis=1))
+    if idle.size:
+        raise InputError(f"weights are zero on every present entry of sample {idle[0]}; remove that sample.")
+    return array
 
 
 def _check_k_max(k_max: int | None, n_slots: int, n_channels: int) -> int:
     limit = min(n_slots, n_channels)
     if k_max is None:
         return limit
-    if int(k_max) != k_max or k_max < 1:
-        raise InputError(f"k_max must be a whole number of at least 1, not {k_max}.")
+    if isinstance(k_max, bool) or not isinstance(k_max, int | np.integer) or k_max < 1:
+        raise InputError(f"k_max must be a whole number of at least 1, not {k_max!r}.")
     return min(int(k_max), limit)

@@ -117,7 +117,7 @@ def make_mixtures(
     _check_whole(n_samples, "n_samples")
     _check_noise(snr_db, noise, counts, offset, signed)
     low, high = _check_range(concentration, "concentration", least=0.0)
-    rng = _generator(random_state)
+    rng = as_generator(random_state)
 
     if isinstance(profiles, str):
         S = _draw_profiles(rng, profiles, n_components, n_features, signed, peaks, width, peak_shape)
@@ -337,7 +337,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and bool(np.isfinite(value))
 
 
-def _generator(random_state: int | Generator | None) -> Generator:
+def as_generator(random_state: int | Generator | None) -> Generator:
+    """A random generator from a seed, a generator or None."""
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):

@@ -12,15 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, squared_norms
 
 KINDS = ("constant", "proportional", "poisson")
 
 # Noise below 1e-6 of a sample's size (120 dB) cannot be told from rounding in the normal equations.
 ROUNDING = 1e-6
+SMALLEST = 1e-150  # noise of a sample that is zero throughout: its square is still a number
 
 # Laws are compared by a Student likelihood with few degrees of freedom: samples that no law explains
 # then count by the logarithm of their misfit, not by its square.
@@ -61,7 +63,7 @@ class NoiseLaw:
             # A channel expecting less than one count is given one: its variance must not vanish.
             sigma = np.sqrt(self.level * np.maximum(mean, self.level))
             size = size[:, None]
-        return np.maximum(sigma, np.maximum(ROUNDING * size, np.finfo(float).tiny))
+        return np.maximum(sigma, np.maximum(ROUNDING * size, SMALLEST))
 
     def per_sample(self, D: FloatArray, fit: FloatArray | None = None) -> FloatArray:
         """Standard deviation of each sample (root mean square over its channels): (samples,)."""
@@ -74,7 +76,19 @@ class NoiseLaw:
 
 def root_mean_square(D: FloatArray) -> FloatArray:
     """Root mean square of each row over its present entries: (samples,)."""
-    return np.sqrt(np.nanmean(np.square(D), axis=1))
+    mean = squared_norms(D) / D.shape[1]
+    gaps = np.isnan(mean)
+    if gaps.any():
+        mean[gaps] = np.nanmean(np.square(D[gaps]), axis=1)
+    return np.sqrt(mean)
+
+
+def count_present(D: FloatArray) -> NDArray[np.intp]:
+    """Number of present entries of each row: (samples,)."""
+    present = np.full(len(D), D.shape[1])
+    gaps = np.isnan(squared_norms(D))
+    present[gaps] -= np.isnan(D[gaps]).sum(axis=1)
+    return present
 
 
 def leverage(C: FloatArray, weights: FloatArray | None = None) -> FloatArray:
@@ -95,7 +109,7 @@ def degrees_of_freedom(
     Each sample pays for its own concentrations; when the pool was learned from the same samples (S given),
     also for its share of the pool's free entries (those not held at zero by non-negativity).
     """
-    present = D.shape[1] - np.isnan(D).sum(axis=1)
+    present = count_present(D)
     spent = np.count_nonzero(C, axis=1).astype(float)
     if S is not None:
         free_share = np.count_nonzero(S) / S.size
@@ -128,12 +142,12 @@ def _fit_level(kind: str, D: FloatArray, fit: FloatArray, dof: FloatArray) -> No
     if kind == "constant":
         level = np.sqrt(np.median(np.nansum(residual**2, axis=1) / usual))
     elif kind == "proportional":
-        size = np.maximum(root_mean_square(D), np.finfo(float).tiny)
+        size = np.maximum(root_mean_square(D), SMALLEST)
         level = np.sqrt(np.median(np.nansum(residual**2, axis=1) / usual / size**2))
     else:
         level = 1e-3 * float(np.nanmean(np.abs(D)))
         for _ in range(3):  # the level sets the floor of the variance, the floor moves the level a little
-            mean = np.maximum(fit, max(level, np.finfo(float).tiny))
+            mean = np.maximum(fit, max(level, SMALLEST))
             level = float(np.median(np.nansum(residual**2 / mean, axis=1) / usual))
     return NoiseLaw(kind, float(level))
 
@@ -144,7 +158,7 @@ def _student_cost(law: NoiseLaw, D: FloatArray, fit: FloatArray, dof: FloatArray
     D, fit, dof = D[rows], fit[rows], dof[rows]
     sigma = law.sigma(D, fit)
     sigma = sigma[:, None] if sigma.ndim == 1 else sigma
-    present = D.shape[1] - np.isnan(D).sum(axis=1)
+    present = count_present(D)
     scaled = (D - fit) / sigma * np.sqrt(present / dof)[:, None]
     cost = np.log(sigma) + 0.5 * (STUDENT_DOF + 1) * np.log1p(scaled**2 / STUDENT_DOF)
     return float(np.nanmean(cost))

@@ -21,6 +21,8 @@ These are exact while all concentrations stay positive, and otherwise bounds on 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit, prange
 
@@ -30,9 +32,11 @@ DEPENDENT = 1e-10
 IMPROVES = 1e-9
 # What a slot with nothing in the weighted channels counts as having there, so that 0/0 never arises.
 TINY = 1e-290
+# No divisor here is zero; checking each one for it would keep the loops from being vectorised.
+COMPILED: dict[str, Any] = {"cache": True, "error_model": "numpy"}
 
 
-@njit(cache=True, inline="never")
+@njit(**COMPILED, inline="never")
 def _enter(j, n, idx, c, r, q, rows, W, P, schur):
     """Sweep slot j, whose Gram row is rows[n], into a support of n slots."""
     n_slots = r.size
@@ -65,7 +69,7 @@ def _enter(j, n, idx, c, r, q, rows, W, P, schur):
     q[j] = 0.0
 
 
-@njit(cache=True, inline="never")
+@njit(**COMPILED, inline="never")
 def _leave(i, n, idx, c, r, q, rows, W, P):
     """Sweep the slot at position i out of a support of n slots; the last position moves into its place."""
     n_slots = r.size
@@ -96,7 +100,7 @@ def _leave(i, n, idx, c, r, q, rows, W, P):
             P[l, i] = P[l, last]
 
 
-@njit(cache=True, fastmath=True)
+@njit(**COMPILED, fastmath=True)
 def _gram_row(j, G, S, weights, out):
     """Row j of the Gram matrix: of the shared one, or of this sample's own when entries are weighted."""
     if weights.size == 0:
@@ -111,7 +115,7 @@ def _gram_row(j, G, S, weights, out):
             out[k] = total
 
 
-@njit(cache=True)
+@njit(**COMPILED)
 def _repair(n, idx, c, feasible, r, q, rows, W, P):
     """Drop slots until all concentrations are positive, along the line from the last feasible point.
 
@@ -133,7 +137,7 @@ def _repair(n, idx, c, feasible, r, q, rows, W, P):
         n -= 1
 
 
-@njit(cache=True)
+@njit(**COMPILED)
 def _reset(b, diagonal, n, idx, G, S, weights, c, r, q, rows, W, P, schur):
     """The tableau of the n slots listed in idx, from scratch."""
     r[:] = b
@@ -143,7 +147,7 @@ def _reset(b, diagonal, n, idx, G, S, weights, c, r, q, rows, W, P, schur):
         _enter(idx[i], i, idx, c, r, q, rows, W, P, schur)
 
 
-@njit(cache=True)
+@njit(**COMPILED)
 def _misfit(xx, b, n, idx, c):
     fit = 0.0
     for i in range(n):
@@ -151,7 +155,14 @@ def _misfit(xx, b, n, idx, c):
     return xx - fit
 
 
-@njit(cache=True)
+@njit(**COMPILED)
+def _gains(r, q, diagonal, gains):
+    """By how much adding each slot lowers the misfit; negative where its concentration would be."""
+    for k in range(r.size):
+        gains[k] = r[k] * abs(r[k]) / max(q[k], DEPENDENT * diagonal[k])
+
+
+@njit(**COMPILED)
 def _best_change(n, idx, c, r, q, diagonal, W, P, price, k_max, signed, tried, gains, rise):
     """The single change that lowers the criterion most, by its bound: fall, position to drop, slot to add."""
     n_slots = r.size
@@ -169,16 +180,14 @@ def _best_change(n, idx, c, r, q, diagonal, W, P, price, k_max, signed, tried, g
         elif n >= k_max:
             continue
         if i < 0:
-            for k in range(n_slots):
-                gains[k] = r[k] * abs(r[k]) / max(q[k], DEPENDENT * diagonal[k])
+            _gains(r, q, diagonal, gains)
         else:
             for k in range(n_slots):
                 rk = r[k] + ci * W[i, k]
                 qk = q[k] + W[i, k] * W[i, k] / pivot
                 gains[k] = rk * abs(rk) / max(qk, DEPENDENT * diagonal[k])
         if signed:
-            for k in range(n_slots):
-                gains[k] = abs(gains[k])
+            gains[:] = np.abs(gains)
         for l in range(n):
             gains[idx[l]] = -np.inf
         top = -1
@@ -195,7 +204,7 @@ def _best_change(n, idx, c, r, q, diagonal, W, P, price, k_max, signed, tried, g
     return best, drop, add
 
 
-@njit(cache=True)
+@njit(**COMPILED)
 def _change(b, diagonal, drop, add, n, idx, c, feasible, G, S, weights, r, q, rows, W, P, schur, signed):
     """Carry out one change and restore positivity; returns the new support size."""
     # The old concentrations, less the dropped slot's, stay feasible; they are only no longer optimal.
@@ -213,37 +222,32 @@ def _change(b, diagonal, drop, add, n, idx, c, feasible, G, S, weights, r, q, ro
     return n if signed else _repair(n, idx, c, feasible, r, q, rows, W, P)
 
 
-@njit(cache=True)
-def _polish(b, n, idx, c, rise, rows, signed):
-    """Solve for c afresh with a step of refinement, against the rounding the sweeps have gathered.
+@njit(**COMPILED)
+def _polish(b, n, idx, c, r, q, rows, W, P, error, signed):
+    """Refine c against the rounding the sweeps have gathered; returns the support size.
 
     Without a price a slot may have been kept for the sake of rounding alone; it goes here.
     """
-    while n > 0:
-        gram = np.empty((n, n))
-        error = np.empty(n)
+    while True:
+        for _ in range(2):
+            for i in range(n):
+                error[i] = b[idx[i]]
+                for l in range(n):
+                    error[i] -= rows[i, idx[l]] * c[l]
+            for i in range(n):
+                for l in range(n):
+                    c[i] += P[i, l] * error[l]
+        lowest = -1
         for i in range(n):
-            for l in range(n):
-                gram[i, l] = rows[i, idx[l]]
-            error[i] = b[idx[i]]
-        solution = np.linalg.solve(gram, error)
-        for i in range(n):
-            for l in range(n):
-                error[i] -= gram[i, l] * solution[l]
-        solution += np.linalg.solve(gram, error)
-        for i in range(n):
-            c[i] = solution[i]
-        lowest = np.argmin(solution)
-        if signed or solution[lowest] > 0.0:
+            if c[i] <= 0.0 and (lowest < 0 or c[i] < c[lowest]):
+                lowest = i
+        if signed or lowest < 0:
             return n
+        _leave(lowest, n, idx, c, r, q, rows, W, P)
         n -= 1
-        idx[lowest], rise[lowest] = idx[n], rise[n]
-        for k in range(b.size):
-            rows[lowest, k] = rows[n, k]
-    return 0
 
 
-@njit(cache=True)
+@njit(**COMPILED)
 def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scratch):
     """Local optimum of Eq. 3 under single changes; returns support size, margin and misfit."""
     idx, trial, tried, c, feasible, r, q, schur, gains, rise, rows, W, P = scratch
@@ -261,10 +265,13 @@ def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scr
         n = _repair(n, idx, c, feasible, r, q, rows, W, P)
     # Forward: by far most samples need nothing else, and the scan is n times cheaper than the full one.
     while n < k_max:
+        _gains(r, q, diagonal, gains)
+        if signed:
+            gains[:] = np.abs(gains)
         top, top_gain = -1, price
         for k in range(r.size):
-            if (signed or r[k] > 0.0) and r[k] * r[k] > top_gain * q[k] and q[k] > DEPENDENT * diagonal[k]:
-                top, top_gain = k, r[k] * r[k] / q[k]
+            if gains[k] > top_gain:
+                top, top_gain = k, gains[k]
         if top < 0:
             break
         before = n
@@ -299,11 +306,11 @@ def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scr
             _reset(b, diagonal, n, idx, G, S, weights, c, r, q, rows, W, P, schur)
             tried[drop + 1, add if add >= 0 else r.size] = True
     margin = min(refused, -fall)
-    n = _polish(b, n, idx, c, rise, rows, signed)
+    n = _polish(b, n, idx, c, r, q, rows, W, P, schur, signed)
     return n, max(margin, 0.0), max(_misfit(xx, b, n, idx, c), 0.0)
 
 
-@njit(cache=True, parallel=True)
+@njit(**COMPILED, parallel=True)
 def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, removal, n_blocks):
     """Minimise Eq. 3 for every sample.
 

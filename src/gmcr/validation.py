@@ -14,8 +14,11 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 
-def as_numbers(table: Any, name: str) -> FloatArray:
-    """`table` as a float64 array of any shape; text, complex and sparse input are refused."""
+def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
+    """`table` as a float64 array of any shape; text, complex and sparse input are refused.
+
+    Without `copy`, a float64 array comes back as it is; the caller must not write to it.
+    """
     if scipy.sparse.issparse(table):
         raise InputError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray().")
     array = np.asarray(table)
@@ -23,21 +26,24 @@ def as_numbers(table: Any, name: str) -> FloatArray:
         raise InputError(
             f"Complex data not supported: {name} is complex; take its real part or its magnitude first."
         )
+    if array.dtype.kind in "mM":
+        raise InputError(f"{name} holds dates or times; convert them to numbers first.")
     try:
-        return np.array(array, dtype=np.float64, order="C")
+        return (np.array if copy else np.asarray)(array, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise InputError(_text_message(array, name)) from None
 
 
-def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True) -> FloatArray:
+def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True, copy: bool = True) -> FloatArray:
     """The samples as a float64 table; NaN means missing.
 
     Parameters
     ----------
     D : (samples, channels) array-like or DataFrame
     allow_constant : whether a table whose entries are all the same passes (yes for decoding, no for a fit)
+    copy : whether the table must be the caller's own, to write to
     """
-    array = as_numbers(D, name)
+    array = as_numbers(D, name, copy=copy)
     if array.ndim != 2:
         reshape = f"; use {name}.reshape(1, -1) for a single sample" if array.ndim == 1 else ""
         raise InputError(
@@ -53,11 +59,11 @@ def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True) -> Fl
         raise InputError(
             f"{name} is empty: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
         )
-    check_finite(array, name)
-    missing = np.isnan(array)
-    _refuse_missing_line(missing.all(axis=1), name, "row", "sample")
+    if not np.isfinite(squared_norms(array)).all():
+        check_finite(array, name)
+        _refuse_missing_line(np.isnan(array).all(axis=1), name, "row", "sample")
     if not allow_constant:
-        _refuse_missing_line(missing.all(axis=0), name, "column", "channel")
+        _refuse_missing_line(np.isnan(array).all(axis=0), name, "column", "channel")
         low, high = np.nanmin(array), np.nanmax(array)
         if low == high == 0:
             raise InputError(f"{name} is zero in every row and column; check that the right data were read.")
@@ -66,6 +72,12 @@ def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True) -> Fl
                 f"{name} is constant: every row and column is {low:g}; check that the right data were read."
             )
     return array
+
+
+def squared_norms(D: FloatArray) -> FloatArray:
+    """Squared norm of each row, NaN where an entry is missing: (samples,); one fast look at every entry."""
+    with np.errstate(over="ignore"):
+        return np.einsum("ml,ml->m", D, D)
 
 
 def check_pool(S: Any, n_channels: int | None = None, name: str = "S") -> FloatArray:
@@ -119,7 +131,7 @@ def check_per_sample(values: Any, n_samples: int, name: str) -> FloatArray:
     return array
 
 
-def _refuse_missing_line(all_missing: BoolArray, name: str, line: str, what: str) -> None:
+def _refuse_missing_line(all_missing: BoolArray | np.bool_, name: str, line: str, what: str) -> None:
     if all_missing.any():
         index = int(np.flatnonzero(all_missing)[0])
         raise InputError(f"{name} {line} {index} is missing in every entry (NaN); remove that {what}.")
@@ -132,7 +144,8 @@ def _text_message(array: NDArray[Any], name: str) -> str:
         except (TypeError, ValueError):
             place = ("row", "column") if array.ndim == 2 else ("entry",) * array.ndim
             where = ", ".join(f"{word} {index}" for word, index in zip(place, position))
-            shown = repr(value) if len(repr(value)) <= 40 else repr(value)[:37] + "..."
+            shown = repr(value.item() if isinstance(value, np.generic) else value)
+            shown = shown if len(shown) <= 40 else shown[:37] + "..."
             return (
                 f"{name} holds {shown} at {where or 'its only entry'}, which is no number; "
                 "remove headers and labels, or mark missing entries with NaN."

@@ -1,0 +1,58 @@
+# make demo | test | lint | bench: each does its own set-up, in .venv, and only when something changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+# Two test workers share two cores: one thread each for linear algebra, two for the compiled kernels, so that
+# tests on the number of threads mean something.
+TEST_THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=2
+
+.PHONY: help demo test lint bench clean
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo    unmix synthetic samples (installs the core alone)"
+	@echo "make test    run the tests"
+	@echo "make lint    ruff and mypy"
+	@echo "make bench   run every benchmark"
+	@echo "make clean   remove the environment and caches"
+
+demo: $(VENV)/.core
+	$(BIN)/gmcr demo
+
+test: $(VENV)/.dev
+	$(TEST_THREADS) $(BIN)/pytest -n 2
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/.core
+	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+# Stamps: newer than what they were made from, so that nothing is installed twice. pip gets a second try
+# because networks fail.
+
+$(VENV)/.created:
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" \
+		|| { echo "gmcr needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c "import venv, ensurepip" 2>/dev/null \
+		|| { echo "Python cannot create an environment here; install Debian's python3-venv first." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.core: $(VENV)/.created pyproject.toml constraints.txt
+	$(INSTALL) -e . || $(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
+	$(INSTALL) -e ".[dev]" || $(INSTALL) -e ".[dev]"
+	@touch $@ $(VENV)/.core
