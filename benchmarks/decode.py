@@ -24,8 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.optimize import nnls
 
-from gmcr.decoding import decode
-from gmcr.mixtures import make_mixtures
+from gmcr import decode, make_mixtures
 
 CHUNK = 2_000  # samples generated at a time, so that making the data leaves no peak of its own
 TARGETS = {"time over D S'": ("<=", 4.0), "speed-up over nnls": (">=", 50.0), "memory, GB": ("<=", 1.5)}
@@ -42,21 +41,23 @@ def make_data(n_samples: int, n_channels: int, pool_size: int) -> tuple[np.ndarr
     return D, S, sigma
 
 
-def best_time(run: Callable[[], Any], repeats: int) -> float:
-    """The shortest of several timings, in seconds."""
-    times = []
-    for _ in range(repeats):
-        start = perf_counter()
-        run()
-        times.append(perf_counter() - start)
-    return min(times)
+def best_times(runs: list[Callable[[], Any]], repeats: int) -> list[float]:
+    """The shortest of several timings of each, in seconds; in turn, so that all see the same machine."""
+    times = [[_time(run) for run in runs] for _ in range(repeats)]
+    return [min(column) for column in zip(*times)]
+
+
+def _time(run: Callable[[], Any]) -> float:
+    start = perf_counter()
+    run()
+    return perf_counter() - start
 
 
 def nnls_time(D: np.ndarray, S: np.ndarray, n_tried: int) -> float:
     """Seconds that a loop of scipy's nnls would take over all samples, from the first n_tried of them."""
     columns = np.ascontiguousarray(S.T)
     tried = D[:n_tried]
-    return best_time(lambda: [nnls(columns, x) for x in tried], 1) * len(D) / len(tried)
+    return _time(lambda: [nnls(columns, x) for x in tried]) * len(D) / len(tried)
 
 
 def memory_beyond_input(n_samples: int, n_channels: int, pool_size: int) -> float:
@@ -84,8 +85,7 @@ def run(n_samples: int, n_channels: int, pool_size: int, repeats: int, n_nnls: i
     memory = memory_beyond_input(n_samples, n_channels, pool_size)
     D, S, sigma = make_data(n_samples, n_channels, pool_size)
     decode(D[:100], S, noise=sigma[:100])  # compiles, or loads the compiled code
-    product = best_time(lambda: D @ S.T, repeats)
-    decoding = best_time(lambda: decode(D, S, noise=sigma), repeats)
+    product, decoding = best_times([lambda: D @ S.T, lambda: decode(D, S, noise=sigma)], repeats)
     loop = nnls_time(D, S, n_nnls)
     return {
         "samples": n_samples,

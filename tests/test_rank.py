@@ -13,7 +13,7 @@ from gmcr.rank import (
     RULES,
     WHITE_MISFIT,
     _outer_mean,
-    _scalings,
+    scalings,
     eigengap,
     estimate_rank,
     gavish_donoho,
@@ -44,7 +44,7 @@ def test_edge_with_rows_scaled_finds_the_count(n_components, snr_db):
         # Seed 105 at N = 64 draws one component into no sample at all: 63 is what there is to find.
         occurring = mix.supports.any(axis=0).sum()
         assert occurring == n_components - ((n_components, seed) == (64, 105))
-        scaled = _scalings(mix.D)["rows scaled"]
+        scaled = scalings(mix.D)["rows scaled"]
         answer, noise = marchenko_pastur(scipy.linalg.svdvals(scaled), scaled.shape)
         assert answer.count == occurring, f"seed {seed}"
         assert abs(noise * np.sqrt(1 + 10 ** (snr_db / 10)) - 1) < 0.03

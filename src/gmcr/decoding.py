@@ -24,7 +24,7 @@ from gmcr.validation import (
 
 ALPHA = 0.05  # probability that the window's noise event fails anywhere in the data set (Theorem 1)
 UNKNOWN_LEVEL = 0.005  # share of explained samples that `known` may wrongly flag
-CHUNK = 32_768  # samples decoded at a time: bounds the memory beside the input
+CHUNK = 16_384  # samples decoded at a time where they are copied: bounds the memory beside the input
 
 _NO_START = np.zeros((0, 0), dtype=bool)
 _NO_WEIGHTS = np.zeros((0, 0))
@@ -141,10 +141,12 @@ def decode_arrays(
     signed: bool = False,
     start: BoolArray | None = None,
     removal: FloatArray | None = None,
+    gram: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The decoder on checked arrays: concentrations, margins and misfits (both in noise units).
 
     removal : (samples, slots), when given, is filled with what taking each selected slot away would cost.
+    gram : (slots, slots) S S', where the caller has it already.
 
     Rows with a noise of their own per entry, with weights or with missing entries have a Gram matrix of
     their own; all others share one.
@@ -154,13 +156,15 @@ def decode_arrays(
     C = np.empty((n_samples, n_slots))
     margin = np.empty(n_samples)
     misfit = np.empty(n_samples)
-    G = S @ S.T
+    G = S @ S.T if gram is None else gram
     squares = squared_norms(D)
     own_gram = np.isnan(squares)
     own_gram[:] |= sigma.ndim == 2 or weights is not None
     for rows in (np.flatnonzero(~own_gram), np.flatnonzero(own_gram)):
-        for first in range(0, len(rows), CHUNK):
-            part = _as_slice(rows[first : first + CHUNK])
+        # Consecutive rows that share a Gram matrix need no memory of their own: all of them at once.
+        step = CHUNK if own_gram[rows].any() or not isinstance(_as_slice(rows), slice) else n_samples
+        for first in range(0, len(rows), step):
+            part = _as_slice(rows[first : first + step])
             X, scale, price = D[part], sigma[part], prices[part]
             own_start = _NO_START if start is None else start[part]
             own_removal = _NO_REMOVAL if removal is None else np.zeros((len(X), n_slots))
@@ -171,8 +175,9 @@ def decode_arrays(
                 xx = np.einsum("ml,ml->m", WX, X)
             else:
                 W, variance, WX, xx = _NO_WEIGHTS, scale**2, X, squares[part]
-            C[part], margin[part], misfit[part] = best_subsets(
-                WX @ S.T,
+            B = np.matmul(WX, S.T, out=C[part])  # a view of C where rows are consecutive, else a copy
+            margin[part], misfit[part] = best_subsets(
+                B,
                 xx,
                 G,
                 S,
@@ -184,6 +189,8 @@ def decode_arrays(
                 own_removal,
                 min(len(X), 16 * get_num_threads()),
             )
+            if not isinstance(part, slice):
+                C[part] = B
             if removal is not None:
                 removal[part] = (own_removal.T / variance).T
             margin[part] /= variance

@@ -24,8 +24,9 @@ KINDS = ("constant", "proportional", "poisson")
 ROUNDING = 1e-6
 SMALLEST = 1e-150  # noise of a sample that is zero throughout: its square is still a number
 
-# Laws are compared by a Student likelihood with few degrees of freedom: samples that no law explains
-# then count by the logarithm of their misfit, not by its square.
+# Laws are compared on the samples that at least one of them explains, to so many standard deviations, by a
+# Student likelihood with few degrees of freedom, which counts what is left of strangers by its logarithm.
+EXPLAINED = 6.0
 STUDENT_DOF = 4.0
 COMPARED_ENTRIES = 1_000_000
 
@@ -132,8 +133,7 @@ def estimate_noise(D: FloatArray, fit: FloatArray, dof: FloatArray, kind: str = 
     laws = [_fit_level(one, D, fit, dof) for one in kinds]
     if len(laws) == 1:
         return laws[0]
-    costs = [_student_cost(law, D, fit, dof) for law in laws]
-    return laws[int(np.argmin(costs))]
+    return laws[_likeliest(laws, D, fit, dof)]
 
 
 def _fit_level(kind: str, D: FloatArray, fit: FloatArray, dof: FloatArray) -> NoiseLaw:
@@ -152,13 +152,18 @@ def _fit_level(kind: str, D: FloatArray, fit: FloatArray, dof: FloatArray) -> No
     return NoiseLaw(kind, float(level))
 
 
-def _student_cost(law: NoiseLaw, D: FloatArray, fit: FloatArray, dof: FloatArray) -> float:
-    step = max(1, D.size // COMPARED_ENTRIES)
-    rows = slice(None, None, step)
+def _likeliest(laws: list[NoiseLaw], D: FloatArray, fit: FloatArray, dof: FloatArray) -> int:
+    """Index of the law under which the residuals are the most likely."""
+    rows = slice(None, None, max(1, D.size // COMPARED_ENTRIES))
     D, fit, dof = D[rows], fit[rows], dof[rows]
-    sigma = law.sigma(D, fit)
-    sigma = sigma[:, None] if sigma.ndim == 1 else sigma
-    present = count_present(D)
-    scaled = (D - fit) / sigma * np.sqrt(present / dof)[:, None]
-    cost = np.log(sigma) + 0.5 * (STUDENT_DOF + 1) * np.log1p(scaled**2 / STUDENT_DOF)
-    return float(np.nanmean(cost))
+    share = np.sqrt(count_present(D) / dof)[:, None]
+    misfits, costs = [], []
+    for law in laws:
+        sigma = law.sigma(D, fit)
+        sigma = sigma[:, None] if sigma.ndim == 1 else sigma
+        squares = ((D - fit) / sigma * share) ** 2
+        misfits.append(np.nanmean(squares, axis=1))
+        cost = np.log(sigma) + 0.5 * (STUDENT_DOF + 1) * np.log1p(squares / STUDENT_DOF)
+        costs.append(np.nanmean(cost, axis=1))
+    explained = np.min(misfits, axis=0) <= 1 + EXPLAINED * np.sqrt(2 / dof)
+    return int(np.argmin(np.mean(costs, axis=1, where=explained if explained.any() else True)))

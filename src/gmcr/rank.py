@@ -124,8 +124,8 @@ def estimate_rank(D: Any, random_state: int | Generator | None = 0) -> RankRepor
     16
     """
     rng = as_generator(random_state)
-    table, notes = _prepare(check_samples(D, allow_constant=False), rng)
-    looks = {name: _look(scaled, rng) for name, scaled in _scalings(table).items()}
+    table, notes = prepare(check_samples(D, allow_constant=False), rng)
+    looks = {name: _look(scaled, rng) for name, scaled in scalings(table).items()}
     if table.size > MOST_TO_PERMUTE:
         notes.append(f"Parallel analysis was skipped: the table has more than {MOST_TO_PERMUTE:,} entries.")
 
@@ -153,7 +153,7 @@ def estimate_rank(D: Any, random_state: int | Generator | None = 0) -> RankRepor
 # The table: missing entries, size, scalings
 
 
-def _prepare(table: FloatArray, rng: Generator) -> tuple[FloatArray, list[str]]:
+def prepare(table: FloatArray, rng: Generator) -> tuple[FloatArray, list[str]]:
     """The table complete, without empty lines and of a size that can be decomposed; and what was done."""
     table, notes = _draw(table, rng)
     # Lines of zeros hold no noise either, and would mislead every rule about the size of the table.
@@ -184,7 +184,7 @@ def _draw(table: FloatArray, rng: Generator) -> tuple[FloatArray, list[str]]:
     return np.take(table, chosen, axis=axis), [note]
 
 
-def _scalings(table: FloatArray) -> dict[str, FloatArray]:
+def scalings(table: FloatArray) -> dict[str, FloatArray]:
     """The table under each scaling that whitens a usual kind of noise."""
     scaled = {"as is": table, "rows scaled": table / np.sqrt((table**2).mean(axis=1, keepdims=True))}
     if (table >= 0).all():

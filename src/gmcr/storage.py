@@ -54,7 +54,7 @@ def write_model(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]]
     if len(texts["header"]) > _MAX_METADATA // 2:  # quotes and backslashes double when nested in JSON
         raise InputError("header is above 50 MB as text; store long columns of numbers as arrays.")
     texts["sha256"] = _checksum(tensors, texts)
-    _write_whole(path, safetensors.numpy.save(tensors, texts))
+    write_whole(path, safetensors.numpy.save(tensors, texts))
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[Arrays, Header]:
@@ -148,7 +148,7 @@ def _checksum(tensors: Arrays, texts: Mapping[str, str]) -> str:
     return digest.hexdigest()
 
 
-def _write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write beside the target, flush to the disk, then rename: a reader sees the old file or the new one."""
     target = Path(os.path.realpath(path))  # a link goes on pointing where it did
     if target.is_dir():

@@ -312,11 +312,12 @@ def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scr
 
 @njit(**COMPILED, parallel=True)
 def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, removal, n_blocks):
-    """Minimise Eq. 3 for every sample.
+    """Minimise Eq. 3 for every sample; B is overwritten with the concentrations.
 
     Parameters
     ----------
-    B : (samples, slots), inner products of samples and profiles (weighted if `weights` is given)
+    B : (samples, slots), inner products of samples and profiles (weighted if `weights` is given); on return
+        the concentrations, zero outside the support
     xx : (samples,), squared norm of each sample
     G : (slots, slots), Gram matrix of the pool
     S : (slots, channels), the pool; read only when `weights` is given
@@ -331,12 +332,10 @@ def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, removal, n_
 
     Returns
     -------
-    C : (samples, slots) concentrations, zero outside the support
     margin : (samples,), by how much the criterion rises under the best single change
     misfit : (samples,), squared residual norm
     """
     n_samples, n_slots = B.shape
-    C = np.zeros((n_samples, n_slots))
     margin = np.empty(n_samples)
     misfit = np.empty(n_samples)
     weighted = weights.shape[0] > 0
@@ -369,8 +368,9 @@ def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, removal, n_
             n, margin[m], misfit[m] = _fit_sample(
                 B[m], xx[m], diagonal, G, S, own_weights, prices[m], k_max, signed, own_start, scratch
             )
+            B[m] = 0.0
             for i in range(n):
-                C[m, idx[i]] = c[i]
+                B[m, idx[i]] = c[i]
                 if removal.shape[0] > 0:
                     removal[m, idx[i]] = rise[i]
-    return C, margin, misfit
+    return margin, misfit

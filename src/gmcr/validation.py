@@ -21,7 +21,12 @@ def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
     """
     if scipy.sparse.issparse(table):
         raise InputError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray().")
-    array = np.asarray(table)
+    try:
+        array = np.asarray(table)
+    except ValueError:
+        raise InputError(
+            f"{name} has rows of different lengths; give every row the same number of entries."
+        ) from None
     if np.iscomplexobj(array):
         raise InputError(
             f"Complex data not supported: {name} is complex; take its real part or its magnitude first."

@@ -19,12 +19,16 @@ from gmcr.validation import FloatArray
 SNIFFED_LINES = 40  # lines looked at to find the delimiter and the decimal mark
 MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "--", "?", "#n/a"}
 EVEN = 0.01  # steps that differ by less than this share make a row or column of numbers look like an axis
+FEW = 5  # fewer numbers than this are no evidence by their steps alone
+LONG = 20  # numbers that go one way for at least so long are an axis even in uneven steps
 # Words in the corner cell that say what stands below it: names of samples, or the channel axis.
-NAME_WORDS = re.compile(r"sample|name|id\b|index|label|spectrum|mixture|n[or]\b", re.IGNORECASE)
-AXIS_WORDS = re.compile(
-    r"wave|shift|nm\b|cm.?-?1|m/?z|ppm|channel|axis|energy|freq|x\b|time|mass", re.IGNORECASE
+NAME_WORDS = re.compile(
+    r"(sample|spectrum|mixture|file)?[ _]?(name|id|index|label|number|no|nr)?s?\.?", re.IGNORECASE
 )
-RUNS_AS_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first characters on which a spreadsheet starts to compute
+AXIS_WORDS = re.compile(
+    r"wave|shift|\bnm\b|cm.?-?1|m/?z|ppm|channel|axis|energy|freq|\bx\b|mass", re.IGNORECASE
+)
+RUNS_AS_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # as a cell's first character, in a spreadsheet
 
 _NUMBER = {
     ".": re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?"),
@@ -48,11 +52,25 @@ class _Grid:
     def numbers(self, cells: Sequence[str]) -> FloatArray | None:
         """The cells as numbers, or None if one of them is text or missing."""
         values = [_number(cell, self.decimal) for cell in cells]
-        return None if not values or None in values or np.isnan(values).any() else np.array(values)
+        complete = [value for value in values if value is not None and not np.isnan(value)]
+        return np.array(complete) if complete and len(complete) == len(cells) else None
+
+    def is_text(self, cells: Sequence[str]) -> bool:
+        """Whether most of the cells are text; a single one among numbers is a mistake, not a label."""
+        return 2 * sum(_number(cell, self.decimal) is None for cell in cells) > len(cells)
+
+    def is_axis(self, cells: Sequence[str], *, even: bool = False) -> bool:
+        """Whether the cells are numbers that go one way only and, if asked for, in even steps."""
+        values = self.numbers(cells)
+        if values is None or len(values) < (FEW if even else 3):
+            return False
+        steps = np.diff(values)
+        one_way = bool((steps > 0).all() or (steps < 0).all())
+        return one_way and (not even or bool(np.ptp(steps) <= EVEN * np.abs(steps).mean()))
 
 
 def read_csv(path: str | os.PathLike[str], *, samples_in: str = "auto") -> Table:
-    """Read a text table of numbers; delimiter, decimal mark, header, names, axis and orientation are inferred.
+    """Read a text table of numbers; how it is written and laid out is inferred, and told in the notes.
 
     Parameters
     ----------
@@ -76,9 +94,11 @@ def read_csv(path: str | os.PathLike[str], *, samples_in: str = "auto") -> Table
     if columns:
         values, header, labels = np.ascontiguousarray(values.T), labels, header
     notes.append(
-        f"Samples are in {'columns' if columns else 'rows'}: {values.shape[0]} samples x "
-        f"{values.shape[1]} channels."
+        f"Samples are in {'columns' if columns else 'rows'}: {values.shape[0]} x {values.shape[1]} "
+        "(samples x channels)."
     )
+    if labels is not None:
+        notes.append(f"The first {'row' if columns else 'column'} holds the names of the samples.")
     axis = _axis(grid, header, notes)
     names = None if labels is None else tuple(_unescaped(label.strip()) for label in labels)
     return Table(values, axis, names, tuple(notes))
@@ -128,7 +148,8 @@ def _read_grid(path: str | os.PathLike[str]) -> tuple[_Grid, list[str]]:
     texts = [text for _, text in lines]
     delimiter, decimal = max(_DIALECTS, key=lambda dialect: _fitness(texts[:SNIFFED_LINES], *dialect))
     rows = _split(texts, delimiter)
-    width = max(len(row) for row in rows[1:2] or rows)
+    widths = [len(row) for row in rows[1:] or rows]
+    width = max(set(widths), key=lambda width: (widths.count(width), width))
     if len(rows) > 1 and len(rows[0]) == width - 1:
         rows[0] = ["", *rows[0]]  # a header without a cell over the names
     for (line, _), row in zip(lines, rows):
@@ -171,8 +192,8 @@ def _split(lines: list[str], delimiter: str) -> list[list[str]]:
     return [next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [""]) for line in lines]
 
 
-def _fitness(lines: list[str], delimiter: str, decimal: str) -> tuple[float, int]:
-    """How well a dialect suits: share of cells that are numbers in lines of the usual width, then the width."""
+def _fitness(lines: list[str], delimiter: str, decimal: str) -> tuple[bool, float, int]:
+    """How well a dialect suits: several columns, many numbers in lines of the usual width, many columns."""
     rows = _split(lines, delimiter)
     widths = [len(row) for row in rows]
     usual = max(widths, key=widths.count)
@@ -182,7 +203,7 @@ def _fitness(lines: list[str], delimiter: str, decimal: str) -> tuple[float, int
         if len(row) == usual
         for cell in row
     )
-    return round(good / sum(widths), 3), usual
+    return usual > 1, round(good / sum(widths), 3), usual
 
 
 # From cells to samples
@@ -190,52 +211,32 @@ def _fitness(lines: list[str], delimiter: str, decimal: str) -> tuple[float, int
 
 def _layout(grid: _Grid, notes: list[str]) -> tuple[bool, bool, bool]:
     """Whether there is a header row, whether there is a column of labels, and whether samples are columns."""
-    height, width = len(grid.rows), len(grid.rows[0])
-    top, left = grid.rows[0][1:], [row[0] for row in grid.rows[1:]]
-    corner = grid.rows[0][0].strip()
-    corner_is_text = grid.number(0, 0) is None or corner == ""
-    top_axis, left_axis = _looks_like_axis(grid.numbers(top)), _looks_like_axis(grid.numbers(left))
-    top_text, left_text = _has_text(top, grid.decimal), _has_text(left, grid.decimal)
-    even_top, even_left = (
-        _looks_like_axis(grid.numbers(cells), even=True)
-        for cells in (grid.rows[0], [row[0] for row in grid.rows])
-    )
-    if height == 1 or width == 1:
-        return top_text or (height > 1 and corner_is_text), False, False
-    if corner_is_text and not (left_text or top_text) and not (top_axis or left_axis):
-        raise InputError(
-            f"line {grid.lines[0]} begins with {corner!r} but neither the first row nor the first column is an "
-            "axis; remove that cell, or add a header row."
-        )
-    has_header = top_text or corner_is_text or (even_top and not even_left)
-    has_labels = left_text or corner_is_text or (even_left and not even_top)
-    if even_top and even_left and not (corner_is_text or top_text or left_text):
-        notes.append("Both the first row and the first column look like an axis; neither was taken as one.")
-    if has_header and top_text and not corner_is_text and not left_text:
-        has_labels = even_left
-    columns = False
-    if left_axis and has_labels:
-        named = bool(NAME_WORDS.search(corner))
-        columns = not named and (not top_axis or bool(AXIS_WORDS.search(corner)))
-        if top_axis and not named and not columns:
-            notes.append(
-                "Both the first row and the first column could be the axis; the first row was taken. "
-                "Say that samples are in columns if that is wrong."
-            )
-    return has_header, has_labels, columns
+    first_row, first_column = grid.rows[0], [row[0] for row in grid.rows]
+    corner, top, left = first_row[0].strip(), first_row[1:], first_column[1:]
+    if not top:
+        return grid.is_text([corner]), False, False
+    if grid.number(0, 0) is None or corner == "":  # the corner belongs to a header or to a column of labels
+        named, on_axis = bool(NAME_WORDS.fullmatch(corner)), bool(AXIS_WORDS.search(corner))
+        # A row of numbers beside a name may be a sample's, even if they happen to rise.
+        unsure = (not left or grid.is_text(left)) and len(top) < LONG
+        header = grid.is_text(top) or grid.is_axis(top, even=unsure) or on_axis
+        header = header or (named and (corner != "" or grid.is_text(left)))
+        if header:
+            labels = named or on_axis or not grid.is_text(top) or grid.is_text(left) or grid.is_axis(left)
+        else:
+            labels = grid.is_text(left) or not left
+    else:
+        named = on_axis = False
+        both = grid.is_axis(top, even=True) and grid.is_axis(left, even=True)
+        header = both or grid.is_axis(first_row, even=True)
+        labels = both or grid.is_axis(first_column, even=True)
 
-
-def _has_text(cells: Sequence[str], decimal: str) -> bool:
-    return any(_number(cell, decimal) is None for cell in cells)
-
-
-def _looks_like_axis(values: FloatArray | None, *, even: bool = False) -> bool:
-    """Whether numbers go one way only, and, if asked for, in even steps."""
-    if values is None or len(values) < 3:
-        return False
-    steps = np.diff(values)
-    one_way = bool((steps > 0).all() or (steps < 0).all())
-    return one_way and (not even or bool(np.ptp(steps) <= EVEN * np.abs(steps).mean()))
+    counted = corner == "" and left == [str(index) for index in range(len(left))]
+    left_axis = labels and grid.is_axis(left) and not (counted or (named and corner != ""))
+    top_axis = header and grid.is_axis(top)
+    if left_axis and top_axis:
+        notes.append("The first row and the first column could both be the axis; say which if this is wrong.")
+    return header, labels, left_axis and (on_axis or not top_axis)
 
 
 def _axis(grid: _Grid, cells: Sequence[str] | None, notes: list[str]) -> FloatArray | None:
@@ -255,12 +256,12 @@ def _values(grid: _Grid, first_row: int, first_column: int, path: str | os.PathL
         raise InputError(f"{path} has a header and no data below it; add a row of numbers per sample.")
     values = np.empty((len(rows), len(rows[0]) - first_column))
     for index, row in enumerate(rows):
-        for column, cell in enumerate(row[first_column:], start=first_column):
-            number = _number(cell, grid.decimal)
-            if number is None:
-                raise InputError(
-                    f"{path} line {grid.lines[first_row + index]}, column {column + 1} holds {cell!r:.40}, which "
-                    "is no number; correct it, or leave the cell empty if the value is missing."
-                )
-            values[index, column - first_column] = number
+        numbers = [_number(cell, grid.decimal) for cell in row[first_column:]]
+        if None in numbers:
+            column = first_column + numbers.index(None)
+            raise InputError(
+                f"{path} line {grid.lines[first_row + index]}, column {column + 1} is {row[column]!r:.40}, "
+                "which is no number; correct it, or leave the cell empty if the value is missing."
+            )
+        values[index] = numbers
     return values

@@ -72,13 +72,19 @@ class Problem:
         X = self.X[rows] if self.has_missing else D
         return replace(self, D=D, X=X, repeats=self.repeats[rows])
 
-    def decode(self, S: FloatArray, sigma: FloatArray, start: BoolArray | None = None) -> State:
+    def decode(
+        self,
+        S: FloatArray,
+        sigma: FloatArray,
+        start: BoolArray | None = None,
+        gram: FloatArray | None = None,
+    ) -> State:
         """Decode every sample over the pool S (Eq. 3)."""
         removal = np.zeros((self.n_samples, len(S)))
         prices = np.full(self.n_samples, self.usage_price)
         k_max = None if self.k_max is None else min(self.k_max, *S.shape)
         C, _, misfit = decode_arrays(
-            self.D, S, sigma, prices, None, k_max, self.signed, start=start, removal=removal
+            self.D, S, sigma, prices, None, k_max, self.signed, start=start, removal=removal, gram=gram
         )
         return State(S, C, sigma, misfit, removal)
 
@@ -88,9 +94,9 @@ class Problem:
         W = W[:, None] if W.ndim == 1 else W
         return np.where(np.isnan(self.D), 0.0, W) if self.has_missing else W
 
-    def improve_pool(self, state: State, n_sweeps: int = 4) -> FloatArray:
-        """The profiles refitted to the state's supports; slots that nobody holds fall away."""
-        S, C = update_pool(
+    def refit(self, state: State, n_sweeps: int = 4) -> tuple[FloatArray, FloatArray]:
+        """The profiles refitted to the state's supports, and the concentrations scaled to them."""
+        return update_pool(
             state.S,
             self.X,
             state.C,
@@ -99,7 +105,11 @@ class Problem:
             n_fixed=self.n_fixed,
             signed=self.signed,
         )
-        held = C.any(axis=0)
+
+    def improve_pool(self, state: State) -> FloatArray:
+        """The profiles refitted; slots that nobody holds fall away."""
+        S, C = self.refit(state)
+        held: BoolArray = np.asarray(C.any(axis=0))
         held[: self.n_fixed] = True
         return S[held] if held.any() else S[:1]
 
@@ -110,25 +120,41 @@ class Problem:
             state = self.decode(self.improve_pool(state), sigma)
         return state
 
-    def criterion(self, state: State) -> float:
-        """Misfit plus the prices of usage and of slots, at the state's noise."""
-        usage = np.count_nonzero(state.C, axis=1)
-        per_sample = state.misfit + self.usage_price * usage
-        return float(self.repeats @ per_sample) + self.slot_price * state.count
+    def description(self, holders: FloatArray) -> float:
+        """What it takes to write down supports and amounts, as −2 log-likelihood.
 
-    def cost(self, state: State) -> float:
-        """The criterion as −2 log-likelihood, so that states with different noise compare."""
-        log_variance = 2.0 * np.log(state.sigma)
-        if log_variance.ndim == 1:
-            log_variance = log_variance[:, None]
-        entries = np.where(np.isnan(self.D), 0.0, log_variance).sum(axis=1)
-        return self.criterion(state) + float(self.repeats @ entries)
+        holders : (slots,) number of samples that hold each slot. Which samples hold a slot costs the entropy of
+        its share of them; an amount costs log d, as a parameter estimated from d channels does (BIC). A slot
+        held by all samples is thus cheap to hold, where a flat price per selection would favour spare slots
+        that save selections.
+        """
+        total = self.repeats.sum()
+        share = np.clip(holders / total, 1e-300, 1 - 1e-16)
+        entropy = -share * np.log(share) - (1 - share) * np.log1p(-share)
+        return float(2.0 * total * entropy.sum() + np.log(self.n_channels) * holders.sum())
+
+    def holders(self, state: State) -> FloatArray:
+        """Number of samples that hold each slot, by their weight: (slots,)."""
+        return self.repeats @ (state.C != 0)
+
+    def cost(self, state: State, sigma: FloatArray | None = None) -> float:
+        """Misfit, plus what supports, amounts and slots cost: −2 log-likelihood up to a constant.
+
+        States with different noise compare only at one and the same `sigma`: a count too large understates its
+        own noise a little, and over all entries a little is a lot.
+        """
+        misfit = state.misfit
+        if sigma is not None and sigma is not state.sigma:
+            scaled = (self.X - state.C @ state.S) / (sigma if sigma.ndim == 2 else sigma[:, None])
+            if self.has_missing:
+                scaled[np.isnan(self.D)] = 0.0
+            misfit = np.einsum("ml,ml->m", scaled, scaled)
+        price = self.description(self.holders(state)) + self.slot_price * state.count
+        return float(self.repeats @ misfit) + price
 
     def estimate_noise(self, state: State, kind: str) -> NoiseLaw:
         """The noise law that the state's residuals speak for."""
         weights = 1.0 / (state.sigma if state.sigma.ndim == 1 else root_mean_square(state.sigma)) ** 2
         learned = state.S[self.n_fixed :]
-        dof = degrees_of_freedom(
-            self.D, state.C, learned if len(learned) else None, self.repeats * weights
-        )
+        dof = degrees_of_freedom(self.D, state.C, learned if len(learned) else None, self.repeats * weights)
         return estimate_noise(self.D, state.C @ state.S, dof, kind)

@@ -1,0 +1,121 @@
+"""The descent through noise levels, from coarse to what the residuals themselves say.
+
+Solving at the final noise level from the start sticks in local minima, and the less noisy the data the more.
+At a coarse level a small error of a profile is noise, so that supports come out right before profiles do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gmcr.metrics import r_squared
+from gmcr.noise import NoiseLaw
+from gmcr.validation import FloatArray
+from gmcr.window.moves import births, deaths, removals
+from gmcr.window.problem import Problem, State
+
+STEP = 1.6  # ratio of one noise level to the next
+ROUNDS = 4  # decodes and refits per level
+SETTLED = 0.02  # change of the logarithm of the noise that counts as none
+MOST_LEVELS = 60
+MOST_SETTLING = 6
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the path."""
+
+    stage: str
+    noise: float
+    count: int
+    r2: float
+    usage: int
+    cost: float
+
+
+class Path:
+    """Collects the rows as they come and shows each to whoever listens."""
+
+    def __init__(self, reference: FloatArray, listener: Callable[[Row, State], None] | None = None) -> None:
+        self.rows: list[Row] = []
+        self.reference = reference  # the noise at which all costs are taken
+        self._listener = listener
+
+    def add(self, stage: str, problem: Problem, state: State) -> Row:
+        fit = state.C @ state.S
+        row = Row(
+            stage,
+            typical(state.sigma),
+            state.count,
+            float(r_squared(problem.D, fit)),
+            state.usage,
+            problem.cost(state, self.reference),
+        )
+        self.rows.append(row)
+        if self._listener is not None:
+            self._listener(row, state)
+        return row
+
+
+def typical(sigma: FloatArray) -> float:
+    """One number for the noise: the median over samples (and channels) of its root mean square."""
+    return float(np.sqrt(np.median(np.square(sigma))))
+
+
+@dataclass(frozen=True)
+class NoiseModel:
+    """How the solver gets the noise of a state: estimated under a law, or given."""
+
+    kind: str = "auto"
+    given: FloatArray | None = None
+
+    def sigma(self, problem: Problem, state: State) -> tuple[FloatArray, NoiseLaw]:
+        law = problem.estimate_noise(state, self.kind)
+        if self.given is not None:
+            return self.given, law
+        return law.sigma(problem.D, state.C @ state.S), law
+
+
+def descend(
+    problem: Problem, S: FloatArray, sigma: FloatArray, noise: NoiseModel, path: Path, most: int
+) -> State:
+    """From the noise `sigma` down to the noise the residuals speak for, births on the way, up to `most` slots.
+
+    While the supports hold still from one level to the next, larger steps are taken.
+    """
+    before: FloatArray | None = None
+    for _ in range(MOST_LEVELS):
+        state = problem.rounds(S, sigma, ROUNDS)
+        path.add("descent", problem, state)
+        target, _ = noise.sigma(problem, state)
+        ratio = typical(sigma) / typical(target)
+        born = births(problem, state)[: max(most - state.count, 0)]
+        if abs(np.log(ratio)) < SETTLED and len(born) == 0:
+            break
+        held = state.C != 0
+        still = before is not None and np.array_equal(held, before)
+        before = held
+        step = STEP**3 if still else STEP
+        sigma = target * (ratio / step) if ratio > step else target
+        S = np.vstack([state.S, born])
+    return state
+
+
+def settle(problem: Problem, state: State, noise: NoiseModel, path: Path, most: int) -> State:
+    """Deaths, removals, births and the noise in turn at the fine level, until nothing changes."""
+    for _ in range(MOST_SETTLING):
+        count = state.count
+        state = removals(problem, deaths(problem, state))
+        born = births(problem, state)[: max(most - state.count, 0)]
+        if len(born):
+            state = problem.rounds(np.vstack([state.S, born]), state.sigma, ROUNDS)
+            state = removals(problem, deaths(problem, state))
+        sigma, _ = noise.sigma(problem, state)
+        state = problem.rounds(state.S, sigma, ROUNDS // 2)
+        path.add("settling", problem, state)
+        if len(born) == 0 and state.count == count:
+            break
+    return state

@@ -1,0 +1,280 @@
+"""The window solver: from samples alone to pool, supports, count and noise.
+
+It minimises, with the noise σ_m estimated on the way,
+
+    Σ_m ‖x_m − S c_m‖² / σ_m²  +  what supports and amounts cost  +  μ · (number of slots)
+
+by a descent through noise levels (path.py), moves that change the number of slots (moves.py) and, where the
+count is small, fits at every count from one up (dense.py). The price λ of a selection inside the decoder is the
+window's L_α² (Theorem 1); the price μ of a slot is the chi-square tail of the d degrees of freedom that a slot
+can absorb without being a component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.stats import chi2
+
+from gmcr.decoding import ALPHA, usage_price
+from gmcr.noise import NoiseLaw, root_mean_square
+from gmcr.validation import FloatArray
+from gmcr.window.count import Evidence, comes_back, decide, is_white
+from gmcr.window.dense import factorise, leading_vectors, reproducibility, starting_pools
+from gmcr.window.moves import births
+from gmcr.window.path import ROUNDS, NoiseModel, Path, Row, descend, settle, typical
+from gmcr.window.problem import Problem, State
+from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, unit_rows
+
+SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
+REHEATS = 3
+SPLIT_SAMPLES = 1000  # at most this many samples take part in the splits
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller knows or wants beforehand."""
+
+    n_components: int | None = None
+    max_components: int | None = None
+    fixed: FloatArray | None = None
+    pool: FloatArray | None = None
+    signed: bool = False
+    noise: str = "auto"
+    sigma: FloatArray | None = None
+    k_max: int | None = None
+    alpha: float = ALPHA
+    n_starts: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What the solver found; `chosen` is the row of the path that `state` stands for."""
+
+    state: State
+    law: NoiseLaw
+    path: list[Row]
+    chosen: int
+    evidence: Evidence
+    usage_price: float
+    interrupted: bool
+
+
+@dataclass
+class Search:
+    """One run: the problem, what is known of its noise, the path so far and the cheapest state at each count."""
+
+    problem: Problem
+    options: Options
+    guess: Guess
+    noise: NoiseModel
+    path: Path
+    states: dict[int, State] = field(default_factory=dict)
+    back: dict[int, float] = field(default_factory=dict)
+
+    def cost(self, state: State) -> float:
+        return self.problem.cost(state, self.path.reference)
+
+    def keep(self, state: State) -> bool:
+        """Remember the state if it is the cheapest at its count; whether it is clearly the cheapest of all."""
+        cost = self.cost(state)
+        lowest = min((self.cost(other) for other in self.states.values()), default=np.inf)
+        rival = self.states.get(state.count)
+        if rival is None or cost < self.cost(rival):
+            self.states[state.count] = state
+        return cost < lowest - self.problem.usage_price
+
+    def pool(self, profiles: FloatArray) -> FloatArray:
+        """A starting pool: the fixed profiles, then these."""
+        fixed = self.options.fixed
+        return unit_rows(profiles if fixed is None else np.vstack([fixed, profiles]))
+
+    @property
+    def most(self) -> int:
+        """The largest count allowed: what was asked for, or as many as samples can tell apart."""
+        options = self.options
+        return options.n_components or options.max_components or self.problem.n_samples
+
+
+def solve(
+    D: FloatArray,
+    options: Options,
+    repeats: FloatArray | None = None,
+    listener: Callable[[Row, State], None] | None = None,
+) -> Solution:
+    """Unmix the samples D (checked; NaN where missing), telling `listener` each row of the path as it comes."""
+    search = _prepare(D, options, repeats, listener)
+    interrupted = False
+    try:
+        _run(search)
+    except KeyboardInterrupt:
+        interrupted = True
+        if not search.states:
+            raise
+    return _choose(search, interrupted)
+
+
+def _run(search: Search) -> None:
+    """Try what the data may be: many components with few in each sample, or a handful, in every sample."""
+    asked, few = search.options.n_components, search.guess.count <= SMALL_COUNT
+    if asked is not None:
+        _coarse_to_fine(search)
+        if asked <= SMALL_COUNT:
+            _fit_count(search, asked)
+        return
+    if search.guess.white:
+        _coarse_to_fine(search)
+    if few or not search.guess.white:
+        for count in range(1, min(SMALL_COUNT, search.most, *np.subtract(search.problem.D.shape, 1)) + 1):
+            _fit_count(search, count)
+        if not search.options.signed:
+            search.back = _reproducibility(search)
+    if not search.guess.white and (comes_back(search.back) or 1) == 1:
+        # Nothing speaks for a handful: perhaps there are more components than the channels can tell.
+        _coarse_to_fine(search)
+
+
+def _prepare(
+    D: FloatArray,
+    options: Options,
+    repeats: FloatArray | None,
+    listener: Callable[[Row, State], None] | None,
+) -> Search:
+    found = guesses(D)
+    guess = next((g for g in found if g.law.kind == options.noise), found[0])
+    n_slots = options.n_components or guess.count
+    problem = Problem(
+        D,
+        np.nan_to_num(D) if np.isnan(D).any() else D,
+        np.ones(len(D)) if repeats is None else repeats,
+        usage_price=usage_price(n_slots, len(D), options.alpha),
+        slot_price=float(chi2.isf(options.alpha / len(D), D.shape[1])),
+        signed=options.signed,
+        n_fixed=0 if options.fixed is None else len(options.fixed),
+        k_max=options.k_max,
+    )
+    reference = options.sigma
+    if reference is None:
+        reference = guess.law.sigma(D, np.maximum(problem.X, 0.0))
+    path = Path(reference, listener)
+    return Search(problem, options, guess, NoiseModel(options.noise, options.sigma), path)
+
+
+# Many components, few in each sample
+
+
+def _coarse_to_fine(search: Search) -> None:
+    """Descend from spread samples, settle, and descend again from what was found while that lowers the cost."""
+    problem, options = search.problem, search.options
+    n_free = max(1, min(options.n_components or search.guess.count, search.most) - problem.n_fixed)
+    n_free = min(n_free, *problem.D.shape)
+    rng = np.random.default_rng(options.seed)
+    for start in range(max(options.n_starts, 1)):
+        if start == 0 and options.pool is not None:
+            S = search.pool(options.pool)
+        elif start == 0:
+            S = search.pool(problem.X[spread_samples(problem.X, n_free)])
+        else:
+            S = search.pool(problem.X[rng.choice(problem.n_samples, n_free, replace=False)])
+        for _ in range(REHEATS + 1):
+            state = descend(problem, S, _coarse_sigma(search), search.noise, search.path, search.most)
+            if options.n_components is None:
+                state = settle(problem, state, search.noise, search.path, search.most)
+            if not search.keep(state):
+                break
+            S = state.S
+
+
+def _coarse_sigma(search: Search) -> FloatArray:
+    """The noise to start from: shaped by the guessed law, as large as makes one profile explain the samples."""
+    problem = search.problem
+    fine = search.path.reference
+    coarse = coarsest_noise(problem.X) * float(np.median(root_mean_square(problem.D)))
+    return fine * max(1.0, coarse / typical(fine))
+
+
+# A handful of components, most of them in every sample
+
+
+def _fit_count(search: Search, count: int) -> None:
+    """The best state found with `count` slots, from several starts."""
+    problem, noise = search.problem, search.noise
+    n_free = count - problem.n_fixed
+    if n_free < 0:
+        return
+    before = search.states.get(count - 1)
+    pools = [search.pool(S) for S in _dense_pools(search, n_free)] if n_free else [search.pool(problem.X[:0])]
+    if before is not None:
+        born = births(problem, before)
+        pools += [np.vstack([before.S, born[:1]])] if len(born) else []
+    for S in pools:
+        sigma = _residual_sigma(search, S)
+        for _ in range(3):
+            state = problem.rounds(S, sigma, ROUNDS)
+            sigma, S = noise.sigma(problem, state)[0], state.S
+        search.keep(problem.rounds(S, sigma, 0))
+    if count in search.states:
+        search.path.add("count", problem, search.states[count])
+
+
+def _dense_pools(search: Search, n: int) -> list[FloatArray]:
+    X = _whitened(search)
+    if search.options.signed:
+        return [leading_vectors(X, n)]
+    return [factorise(X, S) for S in starting_pools(X, n)]
+
+
+def _whitened(search: Search) -> FloatArray:
+    """The samples, missing entries zero, each divided by its noise up to a common factor."""
+    problem = search.problem
+    law = search.guess.law
+    if law.kind != "proportional":
+        return problem.X
+    return problem.X / np.maximum(root_mean_square(problem.D), np.finfo(float).tiny)[:, None]
+
+
+def _residual_sigma(search: Search, S: FloatArray) -> FloatArray:
+    """A first noise for a pool: what it leaves over when every slot may be used freely."""
+    problem = search.problem
+    return search.noise.sigma(problem, problem.decode(S, search.path.reference))[0]
+
+
+# The choice
+
+
+def _choose(search: Search, interrupted: bool) -> Solution:
+    states = search.states
+    by_cost = min(states, key=lambda count: search.cost(states[count]))
+    white = _leaves_white_noise(search, states[by_cost])
+    evidence = decide(
+        by_cost, search.guess.count, white, list(states), search.back, search.options.n_components
+    )
+    state = states[evidence.count]
+    law = search.noise.sigma(search.problem, state)[1]
+    search.path.add("chosen", search.problem, state)
+    rows = search.path.rows
+    return Solution(state, law, rows, len(rows) - 1, evidence, search.problem.usage_price, interrupted)
+
+
+def _leaves_white_noise(search: Search, state: State) -> bool:
+    """Whether a state leaves nothing but white noise, with at least two samples to a slot."""
+    problem = search.problem
+    if 2 * state.count > problem.n_samples:
+        return False
+    sigma = state.sigma if state.sigma.ndim == 2 else state.sigma[:, None]
+    residual = (problem.X - state.C @ state.S) / sigma
+    residual[np.isnan(problem.D)] = 0.0
+    return is_white(residual)
+
+
+def _reproducibility(search: Search) -> dict[int, float]:
+    """How well profiles come back from halves of the samples, for every count up to the small ones."""
+    X = np.maximum(_whitened(search), 0.0)
+    rng = np.random.default_rng(search.options.seed)
+    if len(X) > SPLIT_SAMPLES:
+        X = X[np.sort(rng.choice(len(X), SPLIT_SAMPLES, replace=False))]
+    most = min(SMALL_COUNT, len(X) // 2 - 1, X.shape[1] - 1)
+    return {count: reproducibility(X, count, np.random.default_rng(0)) for count in range(1, most + 1)}

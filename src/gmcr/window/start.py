@@ -1,0 +1,75 @@
+"""Where the solver starts: the noise law and the count that the singular values suggest, and the first pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from gmcr.noise import NoiseLaw
+from gmcr.rank import WHITE_MISFIT, marchenko_pastur, misfit, prepare, scalings
+from gmcr.validation import FloatArray
+
+LAW_OF_SCALING = {"as is": "constant", "rows scaled": "proportional", "poisson scaled": "poisson"}
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the singular values suggest: a noise law with its level, and the count above its edge.
+
+    white : whether what is left looks like white noise once the law's scaling is taken out
+    """
+
+    law: NoiseLaw
+    count: int
+    white: bool
+
+
+def guesses(D: FloatArray) -> list[Guess]:
+    """A guess per noise law, the one whose remainder looks most like white noise first."""
+    table, _ = prepare(D, np.random.default_rng(0))
+    found = []
+    for name, scaled in scalings(table).items():
+        values = _singular_values(scaled)
+        edge, noise = marchenko_pastur(values, scaled.shape)
+        n_left = len(values) - edge.count
+        places = misfit(values, edge.count, noise, scaled.shape) if values[edge.count] > values[-1] else 0.0
+        kind = LAW_OF_SCALING[name]
+        law = NoiseLaw(kind, noise**2 if kind == "poisson" else noise)
+        # A remainder of less than half of the values is no evidence of anything.
+        white = places <= WHITE_MISFIT and 2 * edge.count <= len(values)
+        found.append((places / n_left, Guess(law, max(edge.count, 1), white)))
+    return [guess for _, guess in sorted(found, key=lambda pair: (not pair[1].white, pair[0]))]
+
+
+def _singular_values(table: FloatArray) -> FloatArray:
+    """Singular values from the smaller Gram matrix; those lost in its rounding are all set to one value."""
+    gram = table @ table.T if table.shape[0] <= table.shape[1] else table.T @ table
+    squares = scipy.linalg.eigvalsh(gram, check_finite=False)[::-1]
+    resolution = squares[0] * np.finfo(float).eps * len(squares)
+    return np.sqrt(np.maximum(squares, resolution))
+
+
+def spread_samples(X: FloatArray, n: int) -> np.ndarray:
+    """Indices of `n` samples that span as much as `n` samples can: the successive projection algorithm.
+
+    Each next sample is the one with the largest part outside the span of those before, which is a QR
+    decomposition with column pivoting. Where there are pure samples, these are the first to be taken.
+    """
+    _, order = scipy.linalg.qr(unit_rows(X).T, mode="r", pivoting=True, check_finite=False)
+    return order[:n]
+
+
+def coarsest_noise(X: FloatArray) -> float:
+    """The noise level, relative to a sample's size, at which a single profile explains the samples."""
+    unit = unit_rows(X)
+    mean = unit.mean(axis=0)
+    share = (unit @ mean) ** 2 / max(mean @ mean, np.finfo(float).tiny)
+    return float(np.sqrt(np.median(1.0 - np.minimum(share, 0.9999))))
+
+
+def unit_rows(X: FloatArray) -> FloatArray:
+    """Rows scaled to unit norm; rows of zeros stay."""
+    norms = np.linalg.norm(X, axis=1)
+    return X / np.where(norms > 0, norms, 1.0)[:, None]

@@ -1,0 +1,220 @@
+"""Noise laws: what they say, and whether residuals give them back."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gmcr import make_mixtures
+from gmcr.errors import InputError
+from gmcr.noise import (
+    KINDS,
+    NoiseLaw,
+    count_present,
+    degrees_of_freedom,
+    estimate_noise,
+    leverage,
+    root_mean_square,
+)
+
+LEVELS = {"constant": 0.05, "proportional": 0.08, "poisson": 0.01}
+
+
+def draw(kind, seed=0, n_samples=400, level=None):
+    """Samples with noise under one law, what they are without it, and their concentrations."""
+    rng = np.random.default_rng(seed)
+    mix = make_mixtures(n_components=12, n_samples=n_samples, snr_db=None, n_features=150, random_state=seed)
+    clean, law = mix.clean, NoiseLaw(kind, LEVELS[kind] if level is None else level)
+    if kind == "poisson":
+        D = law.level * rng.poisson(clean / law.level)
+    else:
+        sigma = law.sigma(clean)
+        D = clean + sigma[:, None] * rng.standard_normal(clean.shape)
+    return D, clean, mix.C, mix.S, law
+
+
+def fit_known_pool(D, C, S):
+    """Least-squares fits of samples on their true supports."""
+    fit = np.zeros_like(D)
+    for m, support in enumerate(C > 0):
+        present = ~np.isnan(D[m])
+        c = np.linalg.lstsq(S[support][:, present].T, D[m, present], rcond=None)[0]
+        fit[m] = c @ S[support]
+    return fit
+
+
+# What a law says
+
+
+def test_sigma_of_each_law():
+    D = np.array([[3.0, 4.0], [1.0, np.nan]])
+    size = [np.sqrt(12.5), 1.0]
+    np.testing.assert_allclose(NoiseLaw("constant", 0.5).sigma(D), [0.5, 0.5])
+    np.testing.assert_allclose(NoiseLaw("proportional", 0.1).sigma(D), 0.1 * np.array(size))
+    fit = np.array([[2.0, 0.0], [1.0, -3.0]])
+    expected = np.sqrt(0.01 * np.maximum(fit, 0.01))  # no channel expects less than one count
+    np.testing.assert_allclose(NoiseLaw("poisson", 0.01).sigma(D, fit), expected)
+    np.testing.assert_allclose(NoiseLaw("poisson", 0.01).sigma(D)[0], np.sqrt(0.01 * D[0]))
+
+
+def test_per_sample_is_the_root_mean_square_over_present_channels():
+    D = np.array([[3.0, 4.0], [1.0, np.nan]])
+    law = NoiseLaw("poisson", 0.01)
+    np.testing.assert_allclose(law.per_sample(D), np.sqrt([0.01 * 3.5, 0.01]))
+    np.testing.assert_allclose(NoiseLaw("constant", 2.0).per_sample(D), [2.0, 2.0])
+    assert [NoiseLaw(kind, 1.0).per_entry for kind in KINDS] == [False, False, True]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sigma_is_never_zero(kind):
+    D = np.array([[0.0, 0.0], [1.0, 2.0], [1e-200, 0.0]])
+    sigma = NoiseLaw(kind, 0.0).sigma(D)
+    assert (sigma > 0).all()
+    assert (sigma**2 > 0).all()
+    assert sigma[1].max() < 1e-5
+
+
+@pytest.mark.parametrize(("kind", "level"), [("gaussian", 1.0), ("constant", -1.0), ("constant", np.nan)])
+def test_a_law_that_cannot_be(kind, level):
+    with pytest.raises(InputError, match=r"one of constant, proportional, poisson|finite and not negative"):
+        NoiseLaw(kind, level)
+
+
+def test_as_dict():
+    assert NoiseLaw("poisson", 2.0).as_dict() == {"kind": "poisson", "level": 2.0}
+
+
+def test_root_mean_square_and_present_entries():
+    D = np.array([[1.0, 2.0, 2.0], [np.nan, 3.0, 4.0], [0.0, 0.0, 0.0]])
+    np.testing.assert_allclose(root_mean_square(D), [np.sqrt(3), np.sqrt(12.5), 0])
+    np.testing.assert_array_equal(count_present(D), [3, 2, 3])
+
+
+# Levels and laws from residuals
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_level_from_residuals_of_a_known_pool(kind, gaps):
+    D, _, C, S, law = draw(kind)
+    D[np.random.default_rng(1).random(D.shape) < gaps] = np.nan
+    found = estimate_noise(D, fit_known_pool(D, C, S), degrees_of_freedom(D, C), kind)
+    print(f"{kind}, {gaps:.0%} missing: level {found.level / law.level:.4f} of the true one")
+    assert found.level == pytest.approx(law.level, rel=0.02 if kind != "poisson" else 0.04)
+
+
+def test_degrees_of_freedom_matter_with_few_channels():
+    """Four of eight degrees of freedom are spent; without the correction the level would be 30 % low."""
+    rng = np.random.default_rng(0)
+    S = rng.standard_normal((4, 8))
+    C = rng.uniform(1, 5, (3000, 4))
+    D = C @ S + 0.1 * rng.standard_normal((3000, 8))
+    fit = fit_known_pool(D, C, S)
+    assert estimate_noise(D, fit, degrees_of_freedom(D, C), "constant").level == pytest.approx(0.1, rel=0.02)
+
+
+def test_level_when_the_pool_was_learned_from_the_samples():
+    """Residuals of an unconstrained fit of both factors: the leverage correction gives the level back."""
+    rng = np.random.default_rng(0)
+    C, S = rng.standard_normal((60, 10)), rng.standard_normal((10, 80))
+    D = C @ S + 0.1 * rng.standard_normal((60, 80))
+    U, values, Vt = np.linalg.svd(D, full_matrices=False)
+    learned, pool = U[:, :10] * values[:10], Vt[:10]
+    dof = degrees_of_freedom(D, learned, pool)
+    assert estimate_noise(D, learned @ pool, dof, "constant").level == pytest.approx(0.1, rel=0.03)
+    ignored = estimate_noise(D, learned @ pool, degrees_of_freedom(D, learned), "constant").level
+    assert ignored < 0.095
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_auto_picks_the_right_law(kind, seed):
+    D, _, C, S, law = draw(kind, seed)
+    found = estimate_noise(D, fit_known_pool(D, C, S), degrees_of_freedom(D, C))
+    assert found.kind == kind
+    assert found.level == pytest.approx(law.level, rel=0.05)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fifth_of_unexplained_samples_changes_little(kind):
+    D, _, C, S, law = draw(kind)
+    rng = np.random.default_rng(2)
+    lost = rng.random(len(D)) < 0.2
+    stranger = np.abs(rng.standard_normal(D.shape[1])) / np.sqrt(D.shape[1])
+    D[lost] += rng.uniform(1, 10, (lost.sum(), 1)) * stranger
+    fit = fit_known_pool(D, C, S)
+    dof = degrees_of_freedom(D, C)
+    assert estimate_noise(D, fit, dof, kind).level == pytest.approx(law.level, rel=0.05)
+    assert estimate_noise(D, fit, dof).kind == kind
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "auto"])
+def test_no_residual_is_no_noise(kind):
+    _, clean, C, _, _ = draw("constant")
+    assert estimate_noise(clean, clean, degrees_of_freedom(clean, C), kind).level == 0
+    zeros = np.zeros((3, 4))
+    assert estimate_noise(zeros, zeros, np.full(3, 4.0), kind).level == 0
+
+
+def test_counting_noise_is_not_considered_where_fits_are_negative():
+    D, clean, C, _, _ = draw("poisson")
+    found = estimate_noise(D - 5, clean - 5, degrees_of_freedom(D, C))
+    assert found.kind in ("constant", "proportional")
+
+
+def test_unknown_law():
+    D, clean, C, _, _ = draw("constant")
+    with pytest.raises(InputError, match="noise must be one of constant, proportional, poisson, not 'pink'"):
+        estimate_noise(D, clean, degrees_of_freedom(D, C), "pink")
+
+
+# Leverage and degrees of freedom
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n_slots=st.integers(1, 8), weighted=st.booleans())
+def test_leverage_is_the_diagonal_of_the_hat_matrix(seed, n_slots, weighted):
+    rng = np.random.default_rng(seed)
+    C = rng.uniform(0, 3, (20, n_slots)) * (rng.random((20, n_slots)) < 0.5)
+    weights = rng.uniform(0.2, 5, 20) if weighted else None
+    h = leverage(C, weights)
+    scaled = C * np.sqrt(1 if weights is None else weights[:, None])
+    np.testing.assert_allclose(h, np.diag(scaled @ np.linalg.pinv(scaled)), atol=1e-9)
+    assert h.sum() == pytest.approx(np.linalg.matrix_rank(scaled))
+    assert ((h >= 0) & (h <= 1)).all()
+
+
+def test_leverage_of_dependent_and_idle_slots():
+    C = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 0.0]])
+    h = leverage(C)
+    assert h.sum() == pytest.approx(1)
+    assert h[2] == 0
+    np.testing.assert_allclose(leverage(10 * C), h)
+
+
+def test_degrees_of_freedom():
+    D = np.ones((4, 10))
+    D[1, :3] = np.nan
+    C = np.array([[1.0, 0, 0], [1, 2, 0], [0, 0, 0], [1, 1, 1]])
+    np.testing.assert_allclose(degrees_of_freedom(D, C), [9, 5, 10, 7])
+    S = np.ones((3, 10))
+    present = np.array([10, 7, 10, 10])
+    np.testing.assert_allclose(
+        degrees_of_freedom(D, C, S), np.maximum(present - [1, 2, 0, 3] - present * leverage(C), 1)
+    )
+    S[:, :5] = 0  # held at zero: not free, not spent
+    np.testing.assert_allclose(
+        degrees_of_freedom(D, C, S), np.maximum(present - [1, 2, 0, 3] - 0.5 * present * leverage(C), 1)
+    )
+
+
+def test_degrees_of_freedom_over_all_samples():
+    """Complete data and a learned pool: all entries, less those of both factors."""
+    rng = np.random.default_rng(0)
+    C, S = rng.standard_normal((30, 4)), rng.standard_normal((4, 50))
+    total = degrees_of_freedom(np.ones((30, 50)), C, S).sum()
+    assert total == pytest.approx(30 * 50 - 30 * 4 - 50 * 4)
+
+
+def test_degrees_of_freedom_never_run_out():
+    assert degrees_of_freedom(np.ones((2, 3)), np.ones((2, 5))).min() == 1
