@@ -343,7 +343,7 @@ def noise_level(values: FloatArray, count: int, shape: tuple[int, ...]) -> float
     return float(np.linalg.norm(values[-half:]) / np.linalg.norm(expected))
 
 
-def noise_edge(n: int, p: int, false_alarm: float = FALSE_ALARM) -> float:
+def noise_edge(n: Any, p: Any, false_alarm: float = FALSE_ALARM) -> Any:
     """The value that the largest singular value of n x p unit white noise exceeds with chance `false_alarm`.
 
     The Tracy-Widom law of order one with the centring and scaling of Johnstone (2001) as sharpened by Ma
@@ -351,7 +351,7 @@ def noise_edge(n: int, p: int, false_alarm: float = FALSE_ALARM) -> float:
     """
     quantile = scipy.stats.gamma.isf(false_alarm, 46.446, scale=0.186054) - 9.84801
     a, b = np.sqrt(n - 0.5), np.sqrt(p - 0.5)
-    return float(np.sqrt((a + b) ** 2 + quantile * (a + b) * (1 / a + 1 / b) ** (1 / 3)))
+    return np.sqrt((a + b) ** 2 + quantile * (a + b) * (1 / a + 1 / b) ** (1 / 3))
 
 
 def misfit(values: FloatArray, count: int, noise: float, shape: tuple[int, ...]) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 
 from gmcr.rank import noise_edge
 from gmcr.validation import FloatArray
+from gmcr.window.start import Guess
 
 COMES_BACK = 0.98  # cosine from which a profile of one half counts as the same as one of the other
 CORRELATED = 0.05  # correlation of neighbouring residuals, beyond chance, from which noise is not white
@@ -92,7 +93,7 @@ def is_white(residual: FloatArray) -> bool:
 
 def decide(
     by_cost: int,
-    by_rank: int,
+    guess: Guess,
     white: bool,
     available: list[int],
     reproducibility: dict[int, float],
@@ -107,9 +108,11 @@ def decide(
     elif back is not None and back > 1:
         count, by = back, "reproducibility"
     else:
-        count, by = by_rank, "rank"
+        count, by = guess.count if guess.white else guess.drop, "rank"
     count = min(available, key=lambda other: (abs(other - count), other))
     votes = [count, by_cost, *([back] if back is not None and back > 1 else [])]
-    votes += [by_rank] if white else []
+    votes += [guess.count] if white and guess.white else []
     votes = [count] if by == "reproducibility" and back == count else votes
-    return Evidence(count, min(votes), max(votes), by, by_cost, by_rank, back, white, dict(reproducibility))
+    return Evidence(
+        count, min(votes), max(votes), by, by_cost, guess.count, back, white, dict(reproducibility)
+    )

@@ -61,7 +61,7 @@ def deaths(problem: Problem, state: State) -> State:
     """
     while True:
         rise = problem.repeats @ state.removal
-        doomed = np.flatnonzero(rise < problem.slot_price)
+        doomed = np.flatnonzero(rise < np.maximum(problem.slot_prices(problem.holders(state)), 1e-9))
         doomed = doomed[doomed >= problem.n_fixed]
         if doomed.size == 0 or state.count <= 1:
             return state
@@ -119,7 +119,7 @@ def _without(problem: Problem, state: State, j: int, gram: FloatArray) -> FloatA
     def cost_here(C: FloatArray, misfit: FloatArray) -> float:
         return float(local.repeats @ misfit) + problem.description(elsewhere + local.repeats @ (C != 0))
 
-    allowed = cost_here(state.C[rows], state.misfit[rows]) + problem.slot_price
+    allowed = cost_here(state.C[rows], state.misfit[rows])
     for _ in range(HEIR_ROUNDS + 1):
         trial = local.decode(S, state.sigma[rows], gram=G)
         if cost_here(trial.C, trial.misfit) < allowed:

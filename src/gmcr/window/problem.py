@@ -8,6 +8,7 @@ import numpy as np
 
 from gmcr.decoding import decode_arrays
 from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
+from gmcr.rank import noise_edge
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.pool import update_pool
 
@@ -42,14 +43,13 @@ class Problem:
 
     D : (samples, channels), NaN where missing;  X : the same with zeros there
     repeats : (samples,) weight of each sample in the criterion
-    usage_price : λ, of one selection;  slot_price : μ, of one slot; both in noise units
+    usage_price : λ, of one selection in the decoder, in noise units
     """
 
     D: FloatArray
     X: FloatArray
     repeats: FloatArray
     usage_price: float
-    slot_price: float
     signed: bool = False
     n_fixed: int = 0
     k_max: int | None = None
@@ -120,8 +120,17 @@ class Problem:
             state = self.decode(self.improve_pool(state), sigma)
         return state
 
+    def slot_prices(self, holders: FloatArray) -> FloatArray:
+        """The price μ of each slot: what a slot held by so many samples can absorb of noise alone: (slots,).
+
+        That is the largest squared singular value of a table of noise, n holders by d channels; for a single
+        holder it is the tail of chi-square with d degrees of freedom.
+        """
+        edges = noise_edge(np.maximum(holders, 1.0), float(self.n_channels))
+        return np.where(holders > 0, edges**2, 0.0)
+
     def description(self, holders: FloatArray) -> float:
-        """What it takes to write down supports and amounts, as −2 log-likelihood.
+        """What it takes to write down slots, supports and amounts, as −2 log-likelihood.
 
         holders : (slots,) number of samples that hold each slot. Which samples hold a slot costs the entropy of
         its share of them; an amount costs log d, as a parameter estimated from d channels does (BIC). A slot
@@ -131,7 +140,8 @@ class Problem:
         total = self.repeats.sum()
         share = np.clip(holders / total, 1e-300, 1 - 1e-16)
         entropy = -share * np.log(share) - (1 - share) * np.log1p(-share)
-        return float(2.0 * total * entropy.sum() + np.log(self.n_channels) * holders.sum())
+        amounts = np.log(self.n_channels) * holders.sum()
+        return float(2.0 * total * entropy.sum() + amounts + self.slot_prices(holders).sum())
 
     def holders(self, state: State) -> FloatArray:
         """Number of samples that hold each slot, by their weight: (slots,)."""
@@ -149,8 +159,7 @@ class Problem:
             if self.has_missing:
                 scaled[np.isnan(self.D)] = 0.0
             misfit = np.einsum("ml,ml->m", scaled, scaled)
-        price = self.description(self.holders(state)) + self.slot_price * state.count
-        return float(self.repeats @ misfit) + price
+        return float(self.repeats @ misfit) + self.description(self.holders(state))
 
     def estimate_noise(self, state: State, kind: str) -> NoiseLaw:
         """The noise law that the state's residuals speak for."""

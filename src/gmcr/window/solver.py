@@ -6,8 +6,7 @@ It minimises, with the noise σ_m estimated on the way,
 
 by a descent through noise levels (path.py), moves that change the number of slots (moves.py) and, where the
 count is small, fits at every count from one up (dense.py). The price λ of a selection inside the decoder is the
-window's L_α² (Theorem 1); the price μ of a slot is the chi-square tail of the d degrees of freedom that a slot
-can absorb without being a component.
+window's L_α² (Theorem 1); the price μ of a slot is what noise alone could pay for it (problem.py).
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import chi2
 
 from gmcr.decoding import ALPHA, usage_price
 from gmcr.noise import NoiseLaw, root_mean_square
@@ -30,6 +28,7 @@ from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, un
 
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
 REHEATS = 3
+MOST_POLISHING = 20
 SPLIT_SAMPLES = 1000  # at most this many samples take part in the splits
 
 
@@ -96,7 +95,7 @@ class Search:
     def most(self) -> int:
         """The largest count allowed: what was asked for, or as many as samples can tell apart."""
         options = self.options
-        return options.n_components or options.max_components or self.problem.n_samples
+        return options.n_components or options.max_components or max(self.problem.n_samples // 2, 1)
 
 
 def solve(
@@ -128,10 +127,9 @@ def _run(search: Search) -> None:
     if search.guess.white:
         _coarse_to_fine(search)
     if few or not search.guess.white:
-        for count in range(1, min(SMALL_COUNT, search.most, *np.subtract(search.problem.D.shape, 1)) + 1):
+        for count in range(1, _most_to_fit(search) + 1):
             _fit_count(search, count)
-        if not search.options.signed:
-            search.back = _reproducibility(search)
+        search.back = _reproducibility(search)
     if not search.guess.white and (comes_back(search.back) or 1) == 1:
         # Nothing speaks for a handful: perhaps there are more components than the channels can tell.
         _coarse_to_fine(search)
@@ -151,7 +149,6 @@ def _prepare(
         np.nan_to_num(D) if np.isnan(D).any() else D,
         np.ones(len(D)) if repeats is None else repeats,
         usage_price=usage_price(n_slots, len(D), options.alpha),
-        slot_price=float(chi2.isf(options.alpha / len(D), D.shape[1])),
         signed=options.signed,
         n_fixed=0 if options.fixed is None else len(options.fixed),
         k_max=options.k_max,
@@ -161,6 +158,12 @@ def _prepare(
         reference = guess.law.sigma(D, np.maximum(problem.X, 0.0))
     path = Path(reference, listener)
     return Search(problem, options, guess, NoiseModel(options.noise, options.sigma), path)
+
+
+def _most_to_fit(search: Search) -> int:
+    """The largest count worth fitting by itself: a few beyond the rank where noise is white."""
+    promising = search.guess.count + 3 if search.guess.white else SMALL_COUNT
+    return int(min(promising, SMALL_COUNT, search.most, *np.subtract(search.problem.D.shape, 1)))
 
 
 # Many components, few in each sample
@@ -201,7 +204,7 @@ def _coarse_sigma(search: Search) -> FloatArray:
 
 def _fit_count(search: Search, count: int) -> None:
     """The best state found with `count` slots, from several starts."""
-    problem, noise = search.problem, search.noise
+    problem = search.problem
     n_free = count - problem.n_fixed
     if n_free < 0:
         return
@@ -211,13 +214,23 @@ def _fit_count(search: Search, count: int) -> None:
         born = births(problem, before)
         pools += [np.vstack([before.S, born[:1]])] if len(born) else []
     for S in pools:
-        sigma = _residual_sigma(search, S)
-        for _ in range(3):
-            state = problem.rounds(S, sigma, ROUNDS)
-            sigma, S = noise.sigma(problem, state)[0], state.S
-        search.keep(problem.rounds(S, sigma, 0))
+        search.keep(_polish(search, S))
     if count in search.states:
         search.path.add("count", problem, search.states[count])
+
+
+def _polish(search: Search, S: FloatArray) -> State:
+    """Decode, refit and re-estimate the noise until the cost stands still."""
+    problem = search.problem
+    state = problem.decode(S, search.path.reference)
+    cost = np.inf
+    for _ in range(MOST_POLISHING):
+        sigma, _ = search.noise.sigma(problem, state)
+        state = problem.rounds(state.S, sigma, 2 * ROUNDS)
+        before, cost = cost, search.cost(state)
+        if before - cost < 1.0:
+            break
+    return state
 
 
 def _dense_pools(search: Search, n: int) -> list[FloatArray]:
@@ -236,12 +249,6 @@ def _whitened(search: Search) -> FloatArray:
     return problem.X / np.maximum(root_mean_square(problem.D), np.finfo(float).tiny)[:, None]
 
 
-def _residual_sigma(search: Search, S: FloatArray) -> FloatArray:
-    """A first noise for a pool: what it leaves over when every slot may be used freely."""
-    problem = search.problem
-    return search.noise.sigma(problem, problem.decode(S, search.path.reference))[0]
-
-
 # The choice
 
 
@@ -249,9 +256,7 @@ def _choose(search: Search, interrupted: bool) -> Solution:
     states = search.states
     by_cost = min(states, key=lambda count: search.cost(states[count]))
     white = _leaves_white_noise(search, states[by_cost])
-    evidence = decide(
-        by_cost, search.guess.count, white, list(states), search.back, search.options.n_components
-    )
+    evidence = decide(by_cost, search.guess, white, list(states), search.back, search.options.n_components)
     state = states[evidence.count]
     law = search.noise.sigma(search.problem, state)[1]
     search.path.add("chosen", search.problem, state)
@@ -271,10 +276,13 @@ def _leaves_white_noise(search: Search, state: State) -> bool:
 
 
 def _reproducibility(search: Search) -> dict[int, float]:
-    """How well profiles come back from halves of the samples, for every count up to the small ones."""
-    X = np.maximum(_whitened(search), 0.0)
+    """How well profiles come back from halves of the samples, for every small count."""
+    X, signed = search.problem.X, search.options.signed
+    X = X if signed else np.maximum(X, 0.0)
     rng = np.random.default_rng(search.options.seed)
     if len(X) > SPLIT_SAMPLES:
         X = X[np.sort(rng.choice(len(X), SPLIT_SAMPLES, replace=False))]
-    most = min(SMALL_COUNT, len(X) // 2 - 1, X.shape[1] - 1)
-    return {count: reproducibility(X, count, np.random.default_rng(0)) for count in range(1, most + 1)}
+    most = min(_most_to_fit(search), len(X) // 2 - 1)
+    return {
+        count: reproducibility(X, count, np.random.default_rng(0), signed) for count in range(1, most + 1)
+    }
