@@ -39,6 +39,7 @@ class Decoding:
     ----------
     concentrations : (samples, slots), zero where a slot is not selected
     residual : (samples,) norm of what is left of each sample
+    misfit : (samples,) its square in noise units
     margin : (samples,) by how much the criterion, in noise units, rises under the best single change
     known : (samples,) whether the pool explains the sample within its noise
     noise : (samples,) standard deviation assumed for each sample
@@ -47,6 +48,7 @@ class Decoding:
 
     concentrations: FloatArray
     residual: FloatArray
+    misfit: FloatArray
     margin: FloatArray
     known: BoolArray
     noise: FloatArray
@@ -120,15 +122,21 @@ def decode(
     sigma = _noise_of(noise, samples, unit, prices, entry_weights, limit, signed)
     C, margin, misfit = decode_arrays(samples, unit, sigma, prices, entry_weights, limit, signed)
     residual, misfit = _residuals(samples, C, unit, sigma, misfit, entry_weights)
-    dof, inverse = np.unique(degrees_of_freedom(samples, C), return_inverse=True)
     C /= norms
     return Decoding(
         concentrations=C,
         residual=residual,
+        misfit=misfit,
         margin=margin,
-        known=misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof)[inverse],
+        known=is_explained(misfit, samples, C),
         noise=sigma if sigma.ndim == 1 else root_mean_square(np.where(np.isnan(samples), np.nan, sigma)),
     )
+
+
+def is_explained(misfit: FloatArray, D: FloatArray, C: FloatArray) -> BoolArray:
+    """Whether noise leaves as much as this of samples D decoded as C: (samples,)."""
+    dof, inverse = np.unique(degrees_of_freedom(D, C), return_inverse=True)
+    return misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof)[inverse]
 
 
 def decode_arrays(
@@ -227,6 +235,11 @@ def _noise_of(
             return noise.sigma(D)
         C, _, _ = decode_arrays(D, S, noise.sigma(D), prices, weights, k_max, signed)
         return noise.sigma(D, C @ S)
+    return check_noise(noise, D)
+
+
+def check_noise(noise: Any, D: FloatArray) -> FloatArray:
+    """Standard deviations as given, never below rounding: (samples,), or (samples, channels) if per entry."""
     given = as_numbers(noise, "noise")
     if given.ndim == 2:
         if given.shape != D.shape:
@@ -242,7 +255,7 @@ def _noise_of(
             )
         return given
     given = check_per_sample(given, len(D), "noise")
-    return np.maximum(given, NoiseLaw("constant", 0.0).sigma(D))  # never below rounding
+    return np.maximum(given, NoiseLaw("constant", 0.0).sigma(D))
 
 
 def _estimated_sigma(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
@@ -28,6 +29,8 @@ SMALLEST = 1e-150  # noise of a sample that is zero throughout: its square is st
 # Student likelihood with few degrees of freedom, which counts what is left of strangers by its logarithm.
 EXPLAINED = 6.0
 STUDENT_DOF = 4.0
+CUT_OFF = 1e-3  # share of entries at the smallest value from which data count as cut off there
+CLEAR = 2.0  # noise units above the cut from which an entry hardly ever meets it
 COMPARED_ENTRIES = 1_000_000
 
 
@@ -98,8 +101,16 @@ def leverage(C: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     C : (samples, slots) concentrations; weights : (samples,) as in the pool's fit, e.g. 1/σ².
     """
     scaled = C if weights is None else C * np.sqrt(weights)[:, None]
-    inverse = np.linalg.pinv(scaled.T @ scaled, hermitian=True)
-    return np.clip(np.einsum("mi,mi->m", scaled @ inverse, scaled), 0.0, 1.0)
+    gram = scaled.T @ scaled
+    try:
+        root = scipy.linalg.cholesky(gram, lower=True, check_finite=False)
+        if np.diag(root).min() <= 1e-7 * np.diag(root).max():
+            raise np.linalg.LinAlgError
+        half = scipy.linalg.solve_triangular(root, scaled.T, lower=True, check_finite=False)
+        shares = np.einsum("im,im->m", half, half)
+    except np.linalg.LinAlgError:  # slots that nobody holds, or that always come together
+        shares = np.einsum("mi,mi->m", scaled @ np.linalg.pinv(gram, hermitian=True), scaled)
+    return np.clip(shares, 0.0, 1.0)
 
 
 def degrees_of_freedom(
@@ -125,19 +136,38 @@ def estimate_noise(D: FloatArray, fit: FloatArray, dof: FloatArray, kind: str = 
     dof : (samples,) degrees of freedom left in each residual
     kind : a law's name, or "auto" for the law under which the residuals are the most likely
 
-    The level is the median over samples, so a minority of samples that are not explained does not move it.
+    The level is the median over samples, so a minority of samples that are not explained does not move it. Where
+    the data are cut off from below (negative values set to zero, say), noise shows in full only well above the
+    cut, and only entries there are used.
     """
     kinds: tuple[str, ...] = KINDS if kind == "auto" else (kind,)
     if kind == "auto" and np.nanmin(fit) < 0:
         kinds = ("constant", "proportional")
-    laws = [_fit_level(one, D, fit, dof) for one in kinds]
-    if len(laws) == 1:
-        return laws[0]
-    return laws[_likeliest(laws, D, fit, dof)]
-
-
-def _fit_level(kind: str, D: FloatArray, fit: FloatArray, dof: FloatArray) -> NoiseLaw:
     residual = D - fit
+    law = _estimate(kinds, D, fit, residual, dof)
+    floor = np.nanmin(D)
+    if (floor == D).sum() <= max(CUT_OFF * D.size, 1):
+        return law
+    for _ in range(2):  # the noise says which entries are clear of the cut, those say what the noise is
+        sigma = law.sigma(D, fit)
+        clear = fit - floor > CLEAR * (sigma if sigma.ndim == 2 else sigma[:, None])
+        share = clear.mean(axis=1)
+        rows = share > 0
+        if not rows.any():
+            return law
+        seen = np.where(clear, residual, np.nan)[rows]
+        law = _estimate(kinds, D[rows], fit[rows], seen, np.maximum((dof * share)[rows], 1.0))
+    return law
+
+
+def _estimate(
+    kinds: tuple[str, ...], D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray
+) -> NoiseLaw:
+    laws = [_fit_level(one, D, fit, residual, dof) for one in kinds]
+    return laws[0] if len(laws) == 1 else laws[_likeliest(laws, D, fit, residual, dof)]
+
+
+def _fit_level(kind: str, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> NoiseLaw:
     usual = chi2.median(dof)
     if kind == "constant":
         level = np.sqrt(np.median(np.nansum(residual**2, axis=1) / usual))
@@ -152,18 +182,21 @@ def _fit_level(kind: str, D: FloatArray, fit: FloatArray, dof: FloatArray) -> No
     return NoiseLaw(kind, float(level))
 
 
-def _likeliest(laws: list[NoiseLaw], D: FloatArray, fit: FloatArray, dof: FloatArray) -> int:
+def _likeliest(
+    laws: list[NoiseLaw], D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray
+) -> int:
     """Index of the law under which the residuals are the most likely."""
     rows = slice(None, None, max(1, D.size // COMPARED_ENTRIES))
-    D, fit, dof = D[rows], fit[rows], dof[rows]
-    share = np.sqrt(count_present(D) / dof)[:, None]
+    D, fit, residual, dof = D[rows], fit[rows], residual[rows], dof[rows]
+    share = np.sqrt(count_present(residual) / dof)[:, None]
     misfits, costs = [], []
     for law in laws:
         sigma = law.sigma(D, fit)
         sigma = sigma[:, None] if sigma.ndim == 1 else sigma
-        squares = ((D - fit) / sigma * share) ** 2
+        squares = (residual / sigma * share) ** 2
         misfits.append(np.nanmean(squares, axis=1))
-        cost = np.log(sigma) + 0.5 * (STUDENT_DOF + 1) * np.log1p(squares / STUDENT_DOF)
+        cost = np.where(np.isnan(residual), np.nan, np.log(sigma))
+        cost += 0.5 * (STUDENT_DOF + 1) * np.log1p(squares / STUDENT_DOF)
         costs.append(np.nanmean(cost, axis=1))
     explained = np.min(misfits, axis=0) <= 1 + EXPLAINED * np.sqrt(2 / dof)
     return int(np.argmin(np.mean(costs, axis=1, where=explained if explained.any() else True)))

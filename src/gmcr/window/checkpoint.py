@@ -1,0 +1,72 @@
+"""Checkpoints: the best pool so far on disk, so that a run that was killed goes on from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import fields
+
+import numpy as np
+
+from gmcr.errors import FileError, InputError
+from gmcr.storage import read_model, write_model
+from gmcr.validation import FloatArray
+from gmcr.window.path import Row
+from gmcr.window.problem import State
+from gmcr.window.solver import Options
+
+KIND = "checkpoint"
+
+
+class Checkpoint:
+    """Listens to a run and writes each pool that is the cheapest so far; `pool` is what an earlier run left.
+
+    path : the file; one of an earlier run is taken up if that was on the same data with the same options, and
+        refused otherwise
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], D: FloatArray, repeats: FloatArray, options: Options
+    ) -> None:
+        self.path = path
+        self.pool: FloatArray | None = None
+        self._lowest = np.inf
+        self._n_fixed = 0 if options.fixed is None else len(options.fixed)
+        self._fingerprint = fingerprint(D, repeats, options)
+        if os.path.exists(path):
+            self._take_up()
+
+    def _take_up(self) -> None:
+        arrays, header = read_model(self.path)
+        if header["kind"] != KIND:
+            raise FileError(f"{self.path} is no checkpoint but a model file of kind {header['kind']!r}.")
+        if header["fingerprint"] != self._fingerprint:
+            raise InputError(
+                f"checkpoint {self.path} was written by a run on other data or with other options; "
+                "remove it, or give another file."
+            )
+        self.pool = arrays["pool"]
+
+    def __call__(self, row: Row, state: State) -> None:
+        learned = state.S[self._n_fixed :]
+        if row.cost < self._lowest and len(learned):
+            self._lowest = row.cost
+            header = {"kind": KIND, "fingerprint": self._fingerprint, "row": vars(row)}
+            write_model(self.path, {"pool": learned}, header)
+
+    def remove(self) -> None:
+        if os.path.exists(self.path):
+            os.remove(self.path)
+
+
+def fingerprint(D: FloatArray, repeats: FloatArray, options: Options) -> str:
+    """SHA-256 of what a run is given, save for the pool it starts from."""
+    digest = hashlib.sha256()
+    given = {field.name: getattr(options, field.name) for field in fields(options) if field.name != "pool"}
+    for name, value in {"D": D, "repeats": repeats, **given}.items():
+        array = isinstance(value, np.ndarray)
+        digest.update(json.dumps([name, value.shape if array else value]).encode())
+        if array:
+            digest.update(np.ascontiguousarray(value).data)
+    return digest.hexdigest()

@@ -1,0 +1,47 @@
+"""Closure: concentrations as fractions that sum to one in every sample.
+
+Profiles of unit norm leave the unit of each component's concentration open. Where the true fractions sum to one,
+that settles it: one scale per component makes the concentrations of all samples sum to one.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.optimize import nnls
+
+from gmcr.errors import InputError
+from gmcr.validation import FloatArray
+
+SPREAD = 0.2  # relative spread of the sums, before they are made one, from which closure is doubtful
+
+
+def closure_scales(C: FloatArray) -> FloatArray:
+    """The scale of each component with which the concentrations come closest to summing to one: (components,).
+
+    C : (samples, components), not negative
+    """
+    held = C[C.any(axis=1)]
+    scales = nnls(held, np.ones(len(held)))[0] if len(held) else np.zeros(C.shape[1])
+    vanished = np.flatnonzero(scales == 0)
+    if vanished.size:
+        raise InputError(
+            f"closure cannot be met: component {vanished[0]} would have to count for nothing for the "
+            "concentrations to sum to one; fit without closure."
+        )
+    spread = float(np.sqrt(np.mean((held @ scales - 1.0) ** 2)))
+    if spread > SPREAD:
+        warnings.warn(
+            f"the scaled concentrations of a sample sum to one only within {spread:.0%}; "
+            "these samples may not obey closure.",
+            stacklevel=3,
+        )
+    return scales
+
+
+def as_fractions(C: FloatArray, scales: FloatArray) -> FloatArray:
+    """Fractions of each sample, summing to one; NaN for a sample that holds nothing: (samples, components)."""
+    scaled = C * scales
+    total = scaled.sum(axis=1, keepdims=True)
+    return scaled / np.where(total > 0, total, np.nan)

@@ -1,0 +1,86 @@
+"""What the solver is given of a table: each distinct sample once, and how often it counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gmcr.errors import InputError
+from gmcr.validation import FloatArray, as_numbers, check_finite
+from gmcr.window.start import guesses
+
+NEGATIVE_SHARE = 0.05  # of the sum of squares: up to here negative values pass for noise without a closer look
+
+
+def distinct_samples(
+    D: FloatArray, weight: FloatArray, sigma: FloatArray | None = None
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """The rows to solve for, and how often each counts.
+
+    Samples of weight zero and samples without any signal are left out. Copies of a sample are one row that
+    counts as often, so that a weight of two and a copy are the same thing. The order depends on what the
+    samples hold and not on the order they came in: permuted samples are the same problem.
+
+    D : (samples, channels);  weight : (samples,);  sigma : noise, where it is given beside the samples
+    """
+    used = np.flatnonzero((weight > 0) & np.nan_to_num(D).any(axis=1))
+    key = D[used] if sigma is None else np.column_stack([D, sigma])[used]
+    key = np.ascontiguousarray(np.where(np.isnan(key), np.nan, key + 0.0))  # one NaN, and no negative zero
+    as_bytes = key.view(np.dtype((np.void, key.itemsize * key.shape[1]))).ravel()
+    _, first, which = np.unique(as_bytes, return_index=True, return_inverse=True)
+    repeats = np.bincount(which, weights=weight[used], minlength=len(first))
+    order = np.argsort(np.nansum(D[used[first]], axis=1), kind="stable")
+    return used[first[order]], repeats[order]
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int) -> FloatArray:
+    """Weights of the samples, not negative and not all zero: (samples,)."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = as_numbers(sample_weight, "sample_weight")
+    if weight.shape != (n_samples,):
+        raise InputError(
+            f"sample_weight must have {n_samples} entries, one per sample, but has shape {weight.shape}."
+        )
+    check_finite(weight, "sample_weight")
+    bad = np.flatnonzero(~(weight >= 0))
+    if bad.size:
+        raise InputError(f"sample_weight is {weight[bad[0]]} for sample {bad[0]}; it must not be negative.")
+    if not weight.any():
+        raise InputError("sample_weight is zero for every sample; give at least some of them a weight.")
+    return weight
+
+
+def refuse_negative(D: FloatArray) -> None:
+    """Refuse samples whose negative values are more than noise.
+
+    Loud noise makes large negative values too; what counts is what is left of them once the table is cut down
+    to the directions that stand above its noise.
+    """
+    X = np.nan_to_num(D)
+    if _negative_share(X) <= NEGATIVE_SHARE:
+        return
+    if min(X.shape) > 1:
+        U, values, Vt = np.linalg.svd(X, full_matrices=False)
+        count = _count_above_noise(D)
+        X = (U[:, :count] * values[:count]) @ Vt[:count]
+    share = _negative_share(X)
+    if share > NEGATIVE_SHARE:
+        raise InputError(
+            f"Negative values in data: they make up {share:.0%} of the sum of squares of D, more than noise "
+            "does; pass signed=True for data of both signs, or correct the baseline."
+        )
+
+
+def _negative_share(X: FloatArray) -> float:
+    total = float(np.square(X).sum())
+    return float(np.square(np.minimum(X, 0.0)).sum()) / total if total > 0 else 0.0
+
+
+def _count_above_noise(D: FloatArray) -> int:
+    try:
+        return guesses(D)[0].count
+    except InputError:  # a table too small to tell signal from noise
+        return min(D.shape)
