@@ -39,7 +39,7 @@ BAD_SAMPLES = {
     "no columns": (np.empty((3, 0)), r"D is empty: 0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
     "one dimension": (
         D[0],
-        r"2D array, samples x channels, .*shape \(4,\).*D.reshape\(1, -1\) for a single sample",
+        r"2D array, samples x channels, .*shape \(4,\).*D.reshape\(1, -1\) is a single sample",
     ),
     "three dimensions": (D[None], r"D must be a 2D array, samples x channels, but has shape \(1, 3, 4\)"),
     "a number": (3.0, r"D must be a 2D array, samples x channels, but has shape \(\)"),

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from gmcr.decomposition import Decomposition
     from gmcr.mixtures import make_mixtures
     from gmcr.rank import estimate_rank
+    from gmcr.window.estimator import GMCR
 
     __version__: str
 
-__all__ = ["Decomposition", "__version__", "decode", "estimate_rank", "make_mixtures"]
+__all__ = ["GMCR", "Decomposition", "__version__", "decode", "estimate_rank", "make_mixtures"]
 
 _HOME = {
+    "GMCR": "gmcr.window.estimator",
     "Decomposition": "gmcr.decomposition",
     "decode": "gmcr.decoding",
     "estimate_rank": "gmcr.rank",

@@ -50,7 +50,7 @@ def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True, copy:
     """
     array = as_numbers(D, name, copy=copy)
     if array.ndim != 2:
-        reshape = f"; use {name}.reshape(1, -1) for a single sample" if array.ndim == 1 else ""
+        reshape = f". Reshape your data: {name}.reshape(1, -1) is a single sample" if array.ndim == 1 else ""
         raise InputError(
             f"{name} must be a 2D array, samples x channels, but has shape {array.shape} "
             f"(Expected 2D array, got {array.ndim}D array instead){reshape}."

@@ -35,7 +35,7 @@ def closure_scales(C: FloatArray) -> FloatArray:
         warnings.warn(
             f"the scaled concentrations of a sample sum to one only within {spread:.0%}; "
             "these samples may not obey closure.",
-            stacklevel=3,
+            stacklevel=4,
         )
     return scales
 

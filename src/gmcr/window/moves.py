@@ -1,4 +1,4 @@
-"""Moves that change the number of slots: births, deaths, and deaths with a refit of the heirs.
+"""Moves that change the number of slots: births, deaths, removals with a refit, and merges.
 
 A slot earns its price μ or it goes. Cost is the only test: how often a slot is used, or how much it looks like
 another one, says nothing reliable.
@@ -6,7 +6,9 @@ another one, says nothing reliable.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 from scipy.stats import chi2
@@ -15,8 +17,8 @@ from gmcr.validation import FloatArray
 from gmcr.window.problem import Problem, State
 
 SAME_DIRECTION = 0.8  # residuals closer than this (cosine) are taken for one missing component
-HEIR_ROUNDS = 4  # refits that the heirs of a removed slot are given to take its place
-PATIENCE = 6  # failed removals in a row, from the cheapest up, after which the rest are not tried
+HEIR_ROUNDS = 12  # refits that the heirs of a removed slot are given, at most, to take its place
+WEAKEST = 6  # slots, from the cheapest up, whose removal is tried
 
 
 def births(problem: Problem, state: State, alpha: float = 0.05) -> FloatArray:
@@ -29,11 +31,7 @@ def births(problem: Problem, state: State, alpha: float = 0.05) -> FloatArray:
     rows = np.flatnonzero(state.misfit > limit)
     if rows.size == 0:
         return state.S[:0]
-    sigma = state.sigma[rows]
-    residual = problem.X[rows] - state.C[rows] @ state.S
-    if problem.has_missing:
-        residual[np.isnan(problem.D[rows])] = 0.0
-    residual /= sigma[:, None] if sigma.ndim == 1 else np.sqrt((sigma**2).mean(axis=1))[:, None]
+    residual = problem.residual(rows, state.rows(rows))
     if not problem.signed:
         residual = np.maximum(residual, 0.0)
     norms = np.linalg.norm(residual, axis=1)
@@ -80,38 +78,57 @@ def deaths(problem: Problem, state: State) -> State:
 
 
 def removals(problem: Problem, state: State) -> State:
-    """Remove slots whose place others can take once they are refitted: splits, blends and shares.
+    """Remove slots whose place others can take once they are refitted: splits, blends and shares."""
+    return _while_cheaper(problem, state, lambda weakest: [((j,), False) for j in weakest])
 
-    Tried from the cheapest up; the first few failures end the search.
-    """
-    gram = state.S @ state.S.T
-    while state.count > 1:
+
+def merges(problem: Problem, state: State) -> State:
+    """Give up two slots for one new one: a component that never got its own slot hides in two blends."""
+    return _while_cheaper(problem, state, lambda weakest: [(pair, True) for pair in combinations(weakest, 2)])
+
+
+Leaving = tuple[int, ...]
+
+
+def _while_cheaper(
+    problem: Problem, state: State, trials: Callable[[list[int]], Sequence[tuple[Leaving, bool]]]
+) -> State:
+    """Carry out trials on the weakest slots, from the cheapest up, as long as one of them lowers the cost."""
+    while state.count > 1 + problem.n_fixed:
         rise = problem.repeats @ state.removal
         rise[: problem.n_fixed] = np.inf
-        order = np.argsort(rise, kind="stable")[: min(PATIENCE, state.count - problem.n_fixed)]
-        for j in order:
-            without = _without(problem, state, int(j), gram)
-            if without is not None:
-                keep = np.arange(state.count) != j
-                state = problem.decode(without[keep], state.sigma)
-                gram = state.S @ state.S.T
+        weakest = np.argsort(rise, kind="stable")[: min(WEAKEST, state.count - problem.n_fixed)].tolist()
+        gram = state.S @ state.S.T
+        for leaving, reseeded in trials(weakest):
+            pool = _without(problem, state, leaving, reseeded, gram)
+            if pool is not None:
+                state = problem.decode(pool[pool.any(axis=1)], state.sigma)
                 break
         else:
             return state
     return state
 
 
-def _without(problem: Problem, state: State, j: int, gram: FloatArray) -> FloatArray | None:
-    """The pool with slot j emptied and its heirs refitted, if that costs less than a slot; else None."""
+def _without(
+    problem: Problem, state: State, leaving: Leaving, reseeded: bool, gram: FloatArray
+) -> FloatArray | None:
+    """The pool with some slots emptied and their heirs refitted, if that costs less; else None.
+
+    reseeded : whether the first of the slots starts anew from what their samples are left with
+    """
+    emptied = list(leaving)
     S, G = state.S.copy(), gram.copy()
-    S[j] = 0.0
-    G[j], G[:, j], G[j, j] = 0.0, 0.0, 1.0
-    rows = np.flatnonzero(state.C[:, j])
+    _put(S, G, emptied, 0.0)
+    rows = np.flatnonzero(state.C[:, emptied].any(axis=1))
     if rows.size == 0:
         return S
     alone = problem.rows(rows).decode(S, state.sigma[rows], gram=G)
     heirs = np.flatnonzero(((alone.C != 0) & (state.C[rows] == 0)).any(axis=0))
     heirs = heirs[heirs >= problem.n_fixed]
+    if reseeded:
+        residual = problem.residual(rows, alone)
+        _put(S, G, emptied[:1], _common_direction(residual, problem.signed))
+        heirs = np.union1d(heirs, emptied[:1])
     rows = np.union1d(rows, np.flatnonzero((state.C[:, heirs] != 0).any(axis=1)))
     local = problem.rows(rows)
     elsewhere = problem.holders(state) - local.repeats @ (state.C[rows] != 0)
@@ -120,17 +137,37 @@ def _without(problem: Problem, state: State, j: int, gram: FloatArray) -> FloatA
         return float(local.repeats @ misfit) + problem.description(elsewhere + local.repeats @ (C != 0))
 
     allowed = cost_here(state.C[rows], state.misfit[rows])
-    for _ in range(HEIR_ROUNDS + 1):
+    gap = np.inf
+    for _ in range(HEIR_ROUNDS):
         trial = local.decode(S, state.sigma[rows], gram=G)
-        if cost_here(trial.C, trial.misfit) < allowed:
+        before, gap = gap, cost_here(trial.C, trial.misfit) - allowed
+        if gap < 0:
             return S
-        if heirs.size == 0:
+        if heirs.size == 0 or (before - gap) * HEIR_ROUNDS < gap:  # will not get there in time
             return None
-        S[heirs] = _refit(local, trial, heirs)
-        G[heirs] = S[heirs] @ S.T
-        G[:, heirs] = G[heirs].T
-        G[j, j] = 1.0
+        _put(S, G, heirs, _refit(local, trial, heirs))
     return None
+
+
+def _put(S: FloatArray, G: FloatArray, slots: list[int] | np.ndarray, profiles: FloatArray | float) -> None:
+    """Set some profiles, in place, and the Gram matrix with them; an empty profile gets a pivot of one."""
+    S[slots] = profiles
+    G[slots] = S[slots] @ S.T
+    G[:, slots] = G[slots].T
+    empty = np.flatnonzero(~S.any(axis=1))
+    G[empty, empty] = 1.0
+
+
+def _common_direction(residual: FloatArray, signed: bool) -> FloatArray:
+    """The unit profile that residuals share: a few power iterations, non-negative unless signed."""
+    profile = residual[np.argmax(np.einsum("ml,ml->m", residual, residual))]
+    for _ in range(5):
+        profile = profile if signed else np.maximum(profile, 0.0)
+        amounts = residual @ profile
+        profile = (amounts if signed else np.maximum(amounts, 0.0)) @ residual
+    profile = profile if signed else np.maximum(profile, 0.0)
+    size = np.linalg.norm(profile)
+    return profile / size if size > 0 else profile
 
 
 def _refit(problem: Problem, state: State, free: np.ndarray) -> FloatArray:

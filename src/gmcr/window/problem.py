@@ -36,6 +36,10 @@ class State:
     def usage(self) -> int:
         return int(np.count_nonzero(self.C))
 
+    def rows(self, rows: np.ndarray) -> State:
+        """The same state on some of the samples."""
+        return State(self.S, self.C[rows], self.sigma[rows], self.misfit[rows], self.removal[rows])
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -71,6 +75,14 @@ class Problem:
         D = self.D[rows]
         X = self.X[rows] if self.has_missing else D
         return replace(self, D=D, X=X, repeats=self.repeats[rows])
+
+    def residual(self, rows: np.ndarray, state: State) -> FloatArray:
+        """What a state of these rows leaves of them, each in units of its typical noise, zero where missing."""
+        sigma = state.sigma if state.sigma.ndim == 1 else root_mean_square(state.sigma)
+        residual = (self.X[rows] - state.C @ state.S) / sigma[:, None]
+        if self.has_missing:
+            residual[np.isnan(self.D[rows])] = 0.0
+        return residual
 
     def decode(
         self,

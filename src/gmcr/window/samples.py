@@ -11,7 +11,9 @@ from gmcr.errors import InputError
 from gmcr.validation import FloatArray, as_numbers, check_finite
 from gmcr.window.start import guesses
 
-NEGATIVE_SHARE = 0.05  # of the sum of squares: up to here negative values pass for noise without a closer look
+NEGATIVE_SHARE = (
+    0.05  # of the sum of squares: up to here negative values pass for noise without a closer look
+)
 
 
 def distinct_samples(
@@ -30,7 +32,7 @@ def distinct_samples(
     key = np.ascontiguousarray(np.where(np.isnan(key), np.nan, key + 0.0))  # one NaN, and no negative zero
     as_bytes = key.view(np.dtype((np.void, key.itemsize * key.shape[1]))).ravel()
     _, first, which = np.unique(as_bytes, return_index=True, return_inverse=True)
-    repeats = np.bincount(which, weights=weight[used], minlength=len(first))
+    repeats: FloatArray = np.bincount(which, weights=weight[used], minlength=len(first)).astype(float)
     order = np.argsort(np.nansum(D[used[first]], axis=1), kind="stable")
     return used[first[order]], repeats[order]
 

@@ -21,7 +21,7 @@ from gmcr.noise import NoiseLaw, root_mean_square
 from gmcr.validation import FloatArray
 from gmcr.window.count import Evidence, comes_back, decide, is_white
 from gmcr.window.dense import factorise, leading_vectors, reproducibility, starting_pools
-from gmcr.window.moves import births
+from gmcr.window.moves import births, merges
 from gmcr.window.path import ROUNDS, NoiseModel, Path, Row, descend, settle, typical
 from gmcr.window.problem import Problem, State
 from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, unit_rows
@@ -189,6 +189,11 @@ def _coarse_to_fine(search: Search) -> None:
             if not search.keep(state):
                 break
             S = state.S
+    if options.n_components is None:
+        best = min(search.states.values(), key=search.cost)
+        merged = merges(problem, best)
+        if merged is not best:
+            search.keep(settle(problem, merged, search.noise, search.path, search.most))
 
 
 def _coarse_sigma(search: Search) -> FloatArray:

@@ -1,0 +1,87 @@
+"""The starting pool does not matter: the count found from pools of 1.2 to 4 times the true size.
+
+    python benchmarks/start.py
+
+N = 64, 4N and 8N samples at 20 and 30 dB, five seeds: 20 data sets. Each is solved from its own default and from
+starting pools of K0 spread samples; a data set passes when all of these give the same count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+import pandas as pd
+
+from common import SEEDS, SMOKE, Cell, Result, check, largest_miss, measure, mixtures, parser, report, warm_up
+from gmcr.matching import match
+from gmcr.window.solver import Options, solve
+from gmcr.window.start import spread_samples
+
+N = 64
+FACTORS = (None, 1.2, 1.6, 2.0, 3.0, 4.0)  # starting slots over true components; None is the default
+SHARE_SAME = 19 / 20
+
+
+def cells(seeds: Sequence[int]) -> list[Cell]:
+    return [
+        {
+            "row": f"{ratio}N-{snr}dB",
+            "n_components": N,
+            "n_samples": ratio * N,
+            "snr_db": snr,
+            "random_state": seed,
+            "factor": factor,
+        }
+        for ratio in (4, 8)
+        for snr in (20, 30)
+        for seed in seeds
+        for factor in FACTORS
+    ]
+
+
+def run(cell: Cell) -> Result:
+    warm_up()
+    mix = mixtures(cell)
+    factor = cell["factor"]
+    n_start = None if factor is None else round(factor * cell["n_components"])
+    pool = None if n_start is None else mix.D[spread_samples(mix.D, n_start)]
+    start = perf_counter()
+    solution = solve(mix.D, Options(pool=pool))
+    seconds = perf_counter() - start
+    if solution.interrupted:
+        raise KeyboardInterrupt
+    return {
+        "count": solution.state.count,
+        "true_count": int(mix.supports.any(axis=0).sum()),
+        "exact": match((solution.state.S, solution.state.C), mix).exact,
+        "seconds": seconds,
+    }
+
+
+def line_of(factor: Any, runs: pd.DataFrame) -> dict[str, Any]:
+    return {
+        "starting slots / N": "default" if pd.isna(factor) else f"{factor:.1f}",
+        "counts exact": f"{(runs['count'] == runs['true_count']).sum()}/{len(runs)}",
+        "largest miss": largest_miss(runs),
+        "exact": f"{runs['exact'].mean():.4f}",
+        "seconds": f"{runs['seconds'].median():.2f}",
+    }
+
+
+def main() -> None:
+    given = parser(__doc__, "start").parse_args()
+    smoke = [
+        {"row": "smoke", **SMOKE, "random_state": SEEDS[0], "factor": factor} for factor in (None, 1.2, 3.0)
+    ]
+    runs = measure(smoke if given.smoke else cells(given.seeds or SEEDS), run, given)
+    by_factor = [line_of(*group) for group in runs.table.groupby("factor", sort=False, dropna=False)]
+    same = runs.table.groupby(["row", "random_state"])["count"].nunique() == 1
+    what = f"data sets with one and the same count, of {len(same)}"
+    asked = [check(what, same.sum(), ">=", SHARE_SAME * len(same), "{:d}")]
+    report([by_factor, asked], runs, given)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""The labels of a table: channel axis and sample names of a DataFrame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gmcr.errors import InputError
+from gmcr.validation import FloatArray
+
+
+def channel_axis(D: Any) -> FloatArray | None:
+    """The column names as numbers, or None if there are none or they only count the columns: (channels,)."""
+    columns = getattr(D, "columns", None)
+    if columns is None or _counts(columns):
+        return None
+    try:
+        axis = np.array([float(label) for label in columns])
+    except (TypeError, ValueError):
+        return None
+    return axis if np.isfinite(axis).all() else None
+
+
+def sample_names(D: Any) -> tuple[str, ...] | None:
+    """The index as text, or None if there is none or it only counts the rows."""
+    index = getattr(D, "index", None)
+    if not isinstance(index, pd.Index) or _counts(index):
+        return None
+    return tuple(str(name) for name in index)
+
+
+def check_axis(axis: FloatArray | None, learned: FloatArray | None) -> None:
+    """Refuse samples whose channels stand elsewhere than those of the training samples, where both tell."""
+    if axis is None or learned is None or len(axis) != len(learned):
+        return
+    off = np.flatnonzero(~np.isclose(axis, learned, rtol=1e-6, atol=1e-6 * np.ptp(learned)))
+    if off.size:
+        raise InputError(
+            f"D is on another axis than the training samples (channel {off[0]} at {axis[off[0]]:g} instead of "
+            f"{learned[off[0]]:g}); put both on the same channel axis."
+        )
+
+
+def _counts(labels: Any) -> bool:
+    return isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1

@@ -1,0 +1,161 @@
+"""A run of the solver with everyone who listens to it: progress, the caller's function, checkpoint, R² band."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numba
+import numpy as np
+
+from gmcr.errors import InputError
+from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
+from gmcr.validation import FloatArray
+from gmcr.window.checkpoint import Checkpoint
+from gmcr.window.path import Row, typical
+from gmcr.window.problem import State
+from gmcr.window.solver import Options, Solution, solve
+
+Listener = Callable[[Row, State], None]
+
+SMALL_TABLE = 200_000  # entries up to which one thread is faster than two: less work than waking the other
+
+
+def run(
+    D: FloatArray,
+    options: Options,
+    repeats: FloatArray,
+    *,
+    r2_band: tuple[float, float] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    callback: Callable[[Row], object] | None = None,
+    shown: bool = False,
+    n_jobs: int | None = None,
+) -> Solution:
+    """Solve for the samples D (distinct, checked), each row of the path shown to all who asked for it."""
+    band = None if r2_band is None else BandKeeper(r2_band)
+    saved = None if checkpoint is None else Checkpoint(checkpoint, D, repeats, options)
+    if saved is not None and saved.pool is not None:
+        options = replace(options, pool=saved.pool)
+    if n_jobs is None and D.size <= SMALL_TABLE:
+        n_jobs = 1
+    with threads(n_jobs), progress(shown) as display:
+        # The caller's function last: it may end the run, and the others should have seen the row by then.
+        calls = None if callback is None else Callback(callback)
+        listeners = [listener for listener in (band, saved, display, calls) if listener is not None]
+        solution = solve(D, options, repeats, _together(listeners))
+    if saved is not None and not solution.interrupted:
+        saved.remove()
+    return solution if band is None else _in_band(solution, band, D, options, repeats)
+
+
+class Callback:
+    """Shows the caller's function each row; once it has ended the run by KeyboardInterrupt, it is left alone."""
+
+    def __init__(self, function: Callable[[Row], object]) -> None:
+        self._function = function
+        self._ended = False
+
+    def __call__(self, row: Row, state: State) -> None:
+        if self._ended:
+            return
+        try:
+            self._function(row)
+        except KeyboardInterrupt:
+            self._ended = True
+            raise
+
+
+class BandKeeper:
+    """Keeps the cheapest state whose R² lies within a band, and the level it was met at."""
+
+    def __init__(self, band: tuple[float, float]) -> None:
+        self.band = band
+        self.seen: list[float] = []
+        self.state: State | None = None
+        self.level = -1
+        self._lowest = np.inf
+
+    def __call__(self, row: Row, state: State) -> None:
+        low, high = self.band
+        if low <= row.r2 <= high and row.cost < self._lowest:
+            self._lowest, self.state, self.level = row.cost, state, len(self.seen)
+        self.seen.append(row.r2)
+
+
+@contextmanager
+def progress(shown: bool) -> Iterator[Listener | None]:
+    """A line on standard error that follows the run, if `shown` and where that is a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not (shown and console.is_terminal):
+        yield None
+        return
+    with console.status("starting") as status:
+        level = 0
+
+        def show(row: Row, state: State) -> None:
+            nonlocal level
+            level += 1
+            status.update(
+                f"level {level} ({row.stage}): {row.count} components, R² {row.r2:.4f}, noise {row.noise:.3g}"
+            )
+
+        yield show
+
+
+@contextmanager
+def threads(n_jobs: int | None) -> Iterator[None]:
+    """Within this, compiled code runs on so many threads: -1 is all of them, None as many as before."""
+    if n_jobs is None:
+        yield
+        return
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise InputError(f"n_jobs must be a number of threads, -1 for all, or None, not {n_jobs!r}.")
+    before, available = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    wanted = int(n_jobs) if n_jobs > 0 else available + 1 + int(n_jobs)
+    numba.set_num_threads(min(max(wanted, 1), available))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def _together(listeners: list[Listener]) -> Listener:
+    def tell(row: Row, state: State) -> None:
+        for listener in listeners:
+            listener(row, state)
+
+    return tell
+
+
+def _in_band(
+    solution: Solution, band: BandKeeper, D: FloatArray, options: Options, repeats: FloatArray
+) -> Solution:
+    """The solution with the band's cheapest state in place of the chosen one, at the noise it was found with."""
+    if band.state is None:
+        raise InputError(
+            f"no solution of the path has R² within {band.band[0]:g} to {band.band[1]:g}; "
+            f"the path goes from {min(band.seen):.4f} to {max(band.seen):.4f}."
+        )
+    return replace(
+        solution,
+        state=band.state,
+        law=_law_of(band.state, D, options, repeats),
+        chosen=band.level,
+        evidence=replace(solution.evidence, count=band.state.count, decided_by="you"),
+    )
+
+
+def _law_of(state: State, D: FloatArray, options: Options, repeats: FloatArray) -> NoiseLaw:
+    """The law that the state's residuals speak for, at the level that the state was found with."""
+    fit = state.C @ state.S
+    sigma = state.sigma if state.sigma.ndim == 1 else root_mean_square(state.sigma)
+    learned = state.S[0 if options.fixed is None else len(options.fixed) :]
+    dof = degrees_of_freedom(D, state.C, learned if len(learned) else None, repeats / sigma**2)
+    law = estimate_noise(D, fit, dof, options.noise)
+    ratio = typical(state.sigma) / typical(law.sigma(D, fit))
+    return NoiseLaw(law.kind, law.level * (ratio**2 if law.per_entry else ratio))
