@@ -41,7 +41,7 @@ Cell = dict[str, Any]
 Result = dict[str, Any]
 
 SEEDS = tuple(range(100, 105))
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 # Small, yet more than the dozen components up to which the solver fits every count in turn.
 SMOKE = {"n_components": 16, "n_samples": 64, "n_features": 64, "snr_db": 30}
 PACKAGES = ("gmcr", "numpy", "scipy", "numba", "scikit-learn")
@@ -214,7 +214,7 @@ def parser(doc: str, name: str) -> argparse.ArgumentParser:
         "--out",
         type=Path,
         metavar="FILE",
-        help=f"JSON lines to add to (results/{name}.jsonl beside this script)",
+        help=f"JSON lines to add to (results/{name}.jsonl in the repository)",
     )
     options.add_argument(
         "--docs", type=Path, metavar="FILE", help=f"also put the tables there, between <!-- {name} --> marks"

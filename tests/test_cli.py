@@ -13,7 +13,7 @@ import gmcr
 from gmcr import Decomposition, make_mixtures
 from gmcr.cli import main
 
-COMMANDS = ("demo", "synth", "decode", "rank", "info")
+COMMANDS = ("demo", "fit", "decode", "synth", "rank", "info")
 
 
 @pytest.fixture
@@ -66,8 +66,9 @@ def test_version(run):
     ("arguments", "message"),
     [
         (["bogus"], "No such command 'bogus'."),
-        (["decode"], "Missing argument 'MODEL_OR_POOL'."),
+        (["decode"], "Missing argument 'RUN_OR_POOL'."),
         (["rank", "nowhere.csv"], "nowhere.csv"),
+        (["fit", "nowhere.csv", "-o", "run"], "nowhere.csv"),
         (["demo", "--components", "many"], "--components"),
         (["demo", "--components", "0"], "n_components must be a whole number of at least 1"),
         (["demo", "--samples", "-3"], "n_samples must be a whole number of at least 1"),
@@ -139,18 +140,22 @@ def test_demo(run):
     code, out, err = run("demo", "--components", 16)
     assert (code, err) == (0, "")
     assert "64 samples x 512 channels" in out
-    assert "with the true profiles" in out
-    assert "Supports exact on 100.0% of the samples" in out
+    assert "Unmixed blind" in out
+    rows = {line[:30].strip(): line[30:].split() for line in out.splitlines()}
+    assert rows["components"] == ["16", "16"]
+    assert rows["components, by the rank rules"] == ["16", "16"]
+    assert "Supports exact on 9" in out or "Supports exact on 100" in out
 
 
 def test_demo_json(run):
-    code, out, _ = run("demo", "--components", 8, "--samples", 20, "--snr", 30, "--json")
+    code, out, _ = run("demo", "--components", 14, "--samples", 70, "--snr", 30, "--json")
     told = json.loads(out)
     assert code == 0
-    assert told["profiles"] == "true"
-    assert told["samples"] == 20
-    assert told["exact"] == 1
-    assert told["components"] == {"found": 8, "true": 8}
+    assert told["samples"] == 70
+    assert told["exact"] > 0.98
+    assert told["min_cosine"] > 0.99
+    assert told["components"] == {"found": 14, "true": 14}
+    assert told["median noise"]["found"] == pytest.approx(told["median noise"]["true"], rel=0.1)
 
 
 def test_synth_npz_is_what_make_mixtures_returns(run, tmp_path):
@@ -262,6 +267,144 @@ def test_names_do_not_run_in_a_spreadsheet(run, files):
     assert run("decode", folder / "names.gmcr", folder / "mix.npz", "-o", folder / "out.csv")[0] == 0
     header = list(pd.read_csv(folder / "out.csv").columns[1:9])
     assert header == ["'=cmd|' /C calc'!A0", "'+1+1", "'-sum(a)", "'@x", "-1.5", "plain", "a,b", 'quo"te']
+
+
+# Fit
+
+
+@pytest.fixture
+def mixtures(tmp_path):
+    """Samples as CSV with axis and names, and what they were made of."""
+    mix = make_mixtures(n_components=14, n_samples=70, snr_db=30, n_features=64, random_state=0)
+    axis, names = np.linspace(400.0, 700.0, 64), [f"mixture {index}" for index in range(70)]
+    pd.DataFrame(mix.D, names, axis).to_csv(tmp_path / "mix.csv")
+    return tmp_path, mix
+
+
+def test_fit_writes_a_run(run, mixtures):
+    folder, _ = mixtures
+    code, out, err = run("fit", folder / "mix.csv", "-o", folder / "run")
+    assert code == 0
+    assert "Samples are in rows: 70 x 64 (samples x channels)." in err
+    assert "The axis runs from 400 to 700." in err
+    assert "14 components" in out
+    assert "Noise: proportional, level 0.03" in out
+    assert "R² 0.99" in out
+    assert f"Wrote {folder / 'run'}" in out
+    written = {"model.gmcr", "profiles.csv", "concentrations.csv", "supports.csv", "path.csv", "summary.txt"}
+    assert {path.name for path in (folder / "run").iterdir()} == written
+
+    model = gmcr.GMCR.load(folder / "run" / "model.gmcr")
+    profiles = pd.read_csv(folder / "run" / "profiles.csv", index_col="component")
+    np.testing.assert_array_equal(profiles.to_numpy(), model.components_)
+    np.testing.assert_allclose(profiles.columns.astype(float), np.linspace(400.0, 700.0, 64))
+    concentrations = pd.read_csv(folder / "run" / "concentrations.csv", index_col="sample")
+    np.testing.assert_array_equal(concentrations.to_numpy(), model.concentrations_)
+    assert list(concentrations.index[:2]) == ["mixture 0", "mixture 1"]
+    supports = pd.read_csv(folder / "run" / "supports.csv", index_col="sample")
+    np.testing.assert_array_equal(supports.to_numpy() == 1, model.supports_)
+    path = pd.read_csv(folder / "run" / "path.csv")
+    assert path["chosen"].sum() == 1
+    summary = (folder / "run" / "summary.txt").read_text()
+    assert all(text in summary for text in ("mix.csv", "Samples are in rows", "14 components", "noise law"))
+    assert str(folder) not in summary
+
+
+def test_fit_json_and_columns(run, mixtures):
+    folder, mix = mixtures
+    pd.DataFrame(mix.D.T).to_csv(folder / "columns.csv", header=False, index=False)
+    options = ["--samples-in", "columns", "--json", "--components", 14, "--closure", "--k-max", 4]
+    code, out, err = run("fit", folder / "columns.csv", "-o", folder / "run", *options)
+    told = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (told["samples"], told["channels"], told["components"]) == (70, 64, 14)
+    assert told["evidence"]["decided_by"] == "you"
+    assert told["noise_law"]["kind"] == "proportional"
+    assert "Samples are in columns: 70 x 64 (samples x channels)." in told["notes"]
+    assert "may not obey closure" in told["warnings"][0]
+    fractions = pd.read_csv(folder / "run" / "fractions.csv", index_col="sample")
+    np.testing.assert_allclose(fractions.sum(axis=1), 1.0)
+
+
+def test_fit_options_reach_the_estimator(run, mixtures):
+    folder, mix = mixtures
+    Decomposition(mix.S[:2], mix.C[:, :2]).save(folder / "known.gmcr")
+    options = ["--fixed", folder / "known.gmcr", "--noise", "proportional", "--max-components", 14]
+    options += ["--starts", 2, "--seed", 5, "--jobs", 1]
+    assert run("fit", folder / "mix.csv", "-o", folder / "run", *options)[0] == 0
+    model = gmcr.GMCR.load(folder / "run" / "model.gmcr")
+    np.testing.assert_allclose(model.components_[:2], mix.S[:2], atol=1e-12)
+    assert (model.noise, model.max_components, model.n_starts) == ("proportional", 14, 2)
+    assert (model.random_state, model.n_jobs) == (5, 1)
+    band = ["--r2-band", 0.9, 0.99]
+    assert run("fit", folder / "mix.csv", "-o", folder / "run", *band, "--force")[0] == 0
+    assert gmcr.GMCR.load(folder / "run" / "model.gmcr").r2_band == (0.9, 0.99)
+
+
+def test_fit_does_not_replace_a_run_unasked(run, mixtures):
+    folder, _ = mixtures
+    (folder / "run").mkdir()
+    (folder / "run" / "profiles.csv").write_text("mine")
+    code, out, err = run("fit", folder / "mix.csv", "-o", folder / "run")
+    assert (code, out) == (2, "")
+    assert "holds profiles.csv already; --force replaces it." in err
+    assert (folder / "run" / "profiles.csv").read_text() == "mine"
+    code, _, err = run("fit", folder / "mix.csv", "-o", folder / "mix.csv")
+    assert code == 1
+    assert "mix.csv could not be made" in err
+
+
+def test_fit_that_fails_leaves_nothing(run, tmp_path):
+    (tmp_path / "flat.csv").write_text("1,1,1,1\n1,1,1,1\n")
+    code, out, err = run("fit", tmp_path / "flat.csv", "-o", tmp_path / "run")
+    assert (code, out) == (1, "")
+    assert "D is constant" in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_interrupted_fit_says_so_and_goes_on(run, mixtures, monkeypatch):
+    from gmcr.window import solver
+
+    folder, _ = mixtures
+    done = []
+
+    def settle(*arguments):
+        if done:
+            raise KeyboardInterrupt
+        done.append(real(*arguments))
+        return done[0]
+
+    real = solver.settle
+    monkeypatch.setattr(solver, "settle", settle)
+    code, out, err = run("fit", folder / "mix.csv", "-o", folder / "run")
+    assert code == 1
+    assert "The fit was interrupted; this is the best found so far." in err
+    assert "components" in out
+    assert (folder / "run" / "model.gmcr").exists()
+    assert (folder / "run" / "checkpoint.gmcr").exists()
+    monkeypatch.undo()
+    code, out, _ = run("fit", folder / "mix.csv", "-o", folder / "run")  # and goes on
+    assert code == 0
+    assert "14 components" in out
+    assert not (folder / "run" / "checkpoint.gmcr").exists()
+
+
+def test_decode_of_a_run_is_the_models_own(run, mixtures):
+    folder, mix = mixtures
+    run("fit", folder / "mix.csv", "-o", folder / "run")
+    model = gmcr.GMCR.load(folder / "run" / "model.gmcr")
+    for pool in (folder / "run", folder / "run" / "model.gmcr"):
+        told = json.loads(run("decode", pool, folder / "mix.csv", "--json")[1])
+        found = [list(row["concentrations"].values()) for row in told["samples"]]
+        expected = [list(row[row > 0]) for row in model.concentrations_]
+        assert found == expected
+        assert [row["known"] for row in told["samples"]] == list(model.decode(mix.D).known)
+    told = json.loads(run("decode", folder / "run", folder / "mix.csv", "--k-max", 1, "--json")[1])
+    assert max(len(row["concentrations"]) for row in told["samples"]) == 1
+    code, _, err = run("decode", folder, folder / "mix.csv")
+    assert code == 2
+    assert "is no run folder: there is no model.gmcr in it." in err
+    assert "14 components" in run("info", folder / "run" / "model.gmcr")[1]
 
 
 def test_rank(run, tmp_path):

@@ -313,7 +313,7 @@ def test_k_max(mix):
 
 
 def test_closure():
-    mix = mixtures(n_components=5, closure=True)
+    mix = mixtures(n_components=5, closure=True, snr_db=40)
     model = GMCR(n_components=5, closure=True).fit(mix.D)
     np.testing.assert_allclose(model.fractions_.sum(axis=1), 1.0)
     order = (model.components_ @ mix.S.T).argmax(axis=0)

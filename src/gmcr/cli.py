@@ -6,20 +6,31 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gmcr.console import check_suffix, print_json, print_table, printable, sentence, wrong_call
+from gmcr.commands.decode import decode
+from gmcr.commands.demo import demo
+from gmcr.commands.fit import fit
+from gmcr.commands.options import (
+    Components,
+    Data,
+    Json,
+    Orientation,
+    Samples,
+    SamplesIn,
+    Seed,
+    Snr,
+    file_argument,
+    number_of_samples,
+    print_notes,
+)
+from gmcr.console import check_suffix, print_json, print_table, sentence, wrong_call
 
 if TYPE_CHECKING:
-    from gmcr.decoding import Decoding
-    from gmcr.io.reading import Pool
     from gmcr.io.table import Table
     from gmcr.mixtures import Mixtures
-
-SHOWN = 20  # samples listed on a terminal
 
 app = typer.Typer(
     help="Unmix spectra: how many components, their profiles, and which sample holds which.",
@@ -54,25 +65,6 @@ class NoiseKind(StrEnum):
     poisson = "poisson"
 
 
-class SamplesIn(StrEnum):
-    auto = "auto"
-    rows = "rows"
-    columns = "columns"
-
-
-def _file(metavar: str, text: str) -> Any:
-    return typer.Argument(metavar=metavar, help=text, exists=True, dir_okay=False)
-
-
-Data = Annotated[Path, _file("DATA", "Samples: CSV or another text table, .npy or .npz.")]
-Orientation = Annotated[SamplesIn, typer.Option(help="Where a text table has its samples.")]
-Components = Annotated[int, typer.Option(help="Number of components.")]
-Samples = Annotated[int | None, typer.Option(help="Number of samples.", show_default="4 per component")]
-Snr = Annotated[float, typer.Option(help="Signal-to-noise ratio in dB.")]
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-
-
 @app.callback(invoke_without_command=True)
 def start(
     context: typer.Context,
@@ -87,55 +79,9 @@ def start(
         typer.echo(context.get_help())
 
 
-@app.command()
-def demo(
-    components: Components = 64,
-    samples: Samples = None,
-    snr: Snr = 20.0,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
-    """Synthesise mixtures, decode them, and print found against true.
-
-    The decoder is given the true profiles; unmixing blind comes with the next version.
-
-    \b
-    Example:
-      gmcr demo --components 32 --snr 30
-    """
-    from gmcr.decoding import decode
-    from gmcr.matching import match
-    from gmcr.mixtures import make_mixtures
-
-    with wrong_call():
-        mix = make_mixtures(components, _samples(samples, components), snr_db=snr, random_state=seed)
-    decode(mix.D[:1], mix.S)  # compiles, or loads the compiled code, outside the time told
-    started = perf_counter()
-    out = decode(mix.D, mix.S)
-    seconds = perf_counter() - started
-    compared = match((mix.S, out.concentrations), mix)
-    pairs = {
-        "components": (compared.count, compared.true_count),
-        "selections": (int(out.supports.sum()), int(mix.supports.sum())),
-        "total concentration": (float(out.concentrations.sum()), float(mix.C.sum())),
-        "median noise": (_median(out.noise), _median(mix.sigma)),
-    }
-    if as_json:
-        print_json(
-            {"profiles": "true", "samples": len(mix.D), "channels": mix.D.shape[1], "snr_db": snr}
-            | {name: {"found": found, "true": true} for name, (found, true) in pairs.items()}
-            | {"exact": compared.exact, "known": out.known.mean(), "seconds": seconds}
-        )
-        return
-    typer.echo(
-        f"{len(mix.D)} samples x {mix.D.shape[1]} channels, mixtures of up to 4 of {components} components, "
-        f"{snr:g} dB.\nDecoded with the true profiles; unmixing blind comes with the next version.\n"
-    )
-    print_table(("", "found", "true"), [(name, *pair) for name, pair in pairs.items()])
-    typer.echo(
-        f"\nSupports exact on {compared.exact:.1%} of the samples; {out.known.mean():.1%} of the samples "
-        f"explained within their noise; {seconds:.2f} s."
-    )
+app.command()(demo)
+app.command()(fit)
+app.command()(decode)
 
 
 @app.command()
@@ -182,7 +128,7 @@ def synth(
     with wrong_call():
         mix = make_mixtures(
             components,
-            _samples(samples, components),
+            number_of_samples(samples, components),
             snr_db=None if noiseless else snr,
             n_features=channels,
             active=active,
@@ -202,60 +148,6 @@ def synth(
         print_json({"written": written} | shape)
     else:
         typer.echo(f"Wrote {' and '.join(written)}: {mix!r}.")
-
-
-@app.command()
-def decode(
-    pool: Annotated[Path, _file("MODEL_OR_POOL", "Model file (.gmcr), or a table with a profile per row.")],
-    data: Data,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="CSV file to write, a row per sample.")
-    ] = None,
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            help="Noise: its standard deviation, or its law (constant, proportional or poisson).",
-            show_default="the model's law, else estimated",
-        ),
-    ] = None,
-    price: Annotated[
-        float | None,
-        typer.Option(help="Price of a selection, in noise variances.", show_default="from the window"),
-    ] = None,
-    k_max: Annotated[int | None, typer.Option(help="Most components in a sample.")] = None,
-    signed: Annotated[bool, typer.Option("--signed", help="Allow negative concentrations.")] = False,
-    samples_in: Orientation = SamplesIn.auto,
-    as_json: Json = False,
-) -> None:
-    """Concentrations of samples over a known pool; samples it does not explain are flagged.
-
-    \b
-    Example:
-      gmcr decode truth.gmcr mixtures.csv -o concentrations.csv
-    """
-    if output is not None:
-        check_suffix(output, ".csv")
-    assumed = _noise(noise)
-    from gmcr.decoding import decode
-    from gmcr.io.reading import check_same_axis, read_pool, read_table
-
-    known = read_pool(pool)
-    table = read_table(data, samples_in=samples_in.value)
-    check_same_axis(known, table)
-    out = decode(
-        table.samples,
-        known.profiles,
-        known.noise if assumed is None else assumed,
-        price=price,
-        k_max=k_max,
-        signed=signed or known.signed,
-    )
-    if output is not None:
-        _write_decoding(output, out, known, table)
-    if as_json:
-        print_json(_decoding_as_dict(out, known, table))
-    else:
-        _print_decoding(out, known, table, output)
 
 
 @app.command()
@@ -281,13 +173,13 @@ def rank(data: Data, samples_in: Orientation = SamplesIn.auto, as_json: Json = F
             | {"counts": counts, "notes": [*table.notes, *report.notes]}
         )
     else:
-        _print_notes(table.notes)
+        print_notes(table.notes)
         typer.echo(str(report))
 
 
 @app.command()
 def info(
-    file: Annotated[Path, _file("FILE", "A data file or a model file.")],
+    file: Annotated[Path, file_argument("FILE", "A data file or a model file.")],
     samples_in: Orientation = SamplesIn.auto,
     as_json: Json = False,
 ) -> None:
@@ -307,32 +199,8 @@ def info(
     if as_json:
         print_json({"kind": "data"} | facts | {"notes": table.notes})
     else:
-        _print_notes(table.notes)
+        print_notes(table.notes)
         print_table(("", ""), facts.items())
-
-
-def _samples(samples: int | None, components: int) -> int:
-    return 4 * components if samples is None else samples
-
-
-def _noise(text: str | None) -> float | str | None:
-    """What --noise says: a number, a law's name, or nothing."""
-    from gmcr.noise import KINDS
-
-    if text is None or text in KINDS:
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(
-            f"--noise must be a number or one of {', '.join(KINDS)}, not {text!r}."
-        ) from None
-
-
-def _median(values: Any) -> float:
-    import numpy as np
-
-    return float(np.median(values))
 
 
 def _write_mixtures(mix: Mixtures, output: Path, truth: Path | None, signed: bool) -> None:
@@ -349,64 +217,6 @@ def _write_mixtures(mix: Mixtures, output: Path, truth: Path | None, signed: boo
         from gmcr.decomposition import Decomposition
 
         Decomposition(mix.S, mix.C, noise=mix.sigma, signed=signed).save(truth)
-
-
-def _names(table: Table) -> Sequence[str]:
-    return table.sample_names or [str(index) for index in range(len(table.samples))]
-
-
-def _write_decoding(path: Path, out: Decoding, pool: Pool, table: Table) -> None:
-    from gmcr.io.csv import write_csv
-
-    header = ["sample", *pool.names, "residual", "noise", "margin", "known"]
-    facts = zip(out.residual, out.noise, out.margin, out.known)
-    rows = ([name, *C, *fact] for name, C, fact in zip(_names(table), out.concentrations, facts))
-    write_csv(path, header, rows)
-
-
-def _held(row: Any, pool: Pool) -> dict[str, float]:
-    return {pool.names[slot]: float(row[slot]) for slot in row.nonzero()[0]}
-
-
-def _decoding_as_dict(out: Decoding, pool: Pool, table: Table) -> dict[str, Any]:
-    rows = zip(_names(table), out.concentrations, out.residual, out.noise, out.margin, out.known)
-    return {
-        "components": list(pool.names),
-        "notes": table.notes,
-        "known": out.known.mean(),
-        "samples": [
-            {"sample": name, "concentrations": _held(C, pool)}
-            | {"residual": residual, "noise": noise, "margin": margin, "known": known}
-            for name, C, residual, noise, margin, known in rows
-        ],
-    }
-
-
-def _print_decoding(out: Decoding, pool: Pool, table: Table, output: Path | None) -> None:
-    _print_notes(table.notes)
-    typer.echo(
-        f"{len(out.known)} samples over {len(pool.names)} components: {out.supports.sum(axis=1).mean():.3g} "
-        f"components per sample, {out.known.mean():.1%} of the samples explained within their noise."
-    )
-    if output is not None:
-        typer.echo(f"Wrote {output}.")
-        return
-    rows = [
-        (
-            name,
-            ", ".join(f"{component} {amount:.4g}" for component, amount in _held(C, pool).items()),
-            bool(known),
-        )
-        for name, C, known in list(zip(_names(table), out.concentrations, out.known))[:SHOWN]
-    ]
-    print_table(("sample", "holds", "known"), rows)
-    if len(out.known) > SHOWN:
-        typer.echo(f"The first {SHOWN} of {len(out.known)} samples; -o FILE writes all.")
-
-
-def _print_notes(notes: Sequence[str]) -> None:
-    for note in notes:
-        typer.echo(printable(note), err=True)
 
 
 def _print_model(file: Path, as_json: bool) -> None:

@@ -31,7 +31,7 @@ EXPLAINED = 6.0
 STUDENT_DOF = 4.0
 CUT_OFF = 1e-3  # share of entries at the smallest value from which data count as cut off there
 CLEAR = 2.0  # noise units above the cut from which an entry hardly ever meets it
-COMPARED_ENTRIES = 1_000_000
+COMPARED_ENTRIES = 200_000
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,8 @@ class GMCR(TransformerMixin, BaseEstimator):
     decomposition_: Decomposition
     components_: FloatArray
     concentrations_: FloatArray
+    noise_: FloatArray
+    path_: pd.DataFrame
     closure_scales_: FloatArray | None
     _pool_covariance: FloatArray
 
@@ -326,6 +328,8 @@ class GMCR(TransformerMixin, BaseEstimator):
         self._close(closure_scales(self.concentrations_) if self.closure else None)
 
     def _store(self, decomposition: Decomposition) -> None:
+        if decomposition.noise is None or decomposition.path is None:
+            raise InputError("a GMCR model needs the noise of its samples and its path.")
         self.decomposition_ = decomposition
         self.n_components_ = decomposition.n_components
         self.components_ = decomposition.components

@@ -29,7 +29,7 @@ from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, un
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
 REHEATS = 3
 MOST_POLISHING = 20
-SPLIT_SAMPLES = 1000  # at most this many samples take part in the splits
+ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
 
 
 @dataclass(frozen=True)
@@ -126,13 +126,23 @@ def _run(search: Search) -> None:
         return
     if search.guess.white:
         _coarse_to_fine(search)
-    if few or not search.guess.white:
-        for count in range(1, _most_to_fit(search) + 1):
-            _fit_count(search, count)
-        search.back = _reproducibility(search)
-    if not search.guess.white and (comes_back(search.back) or 1) == 1:
-        # Nothing speaks for a handful: perhaps there are more components than the channels can tell.
-        _coarse_to_fine(search)
+        if few:
+            search.back = _reproducibility(search)
+            _fit_counts(search)
+        return
+    search.back = _reproducibility(search)
+    if (comes_back(search.back) or 1) > 1:
+        _fit_counts(search)
+        return
+    # Nothing speaks for a handful: perhaps there are more components than the channels can tell.
+    _coarse_to_fine(search)
+    if not _leaves_white_noise(search, min(search.states.values(), key=search.cost)):
+        _fit_counts(search)
+
+
+def _fit_counts(search: Search) -> None:
+    for count in range(1, _most_to_fit(search) + 1):
+        _fit_count(search, count)
 
 
 def _prepare(
@@ -239,7 +249,7 @@ def _polish(search: Search, S: FloatArray) -> State:
 
 
 def _dense_pools(search: Search, n: int) -> list[FloatArray]:
-    X = _whitened(search)
+    X = _some(_whitened(search), search.options.seed)
     if search.options.signed:
         return [leading_vectors(X, n)]
     return [factorise(X, S) for S in starting_pools(X, n)]
@@ -284,10 +294,15 @@ def _reproducibility(search: Search) -> dict[int, float]:
     """How well profiles come back from halves of the samples, for every small count."""
     X, signed = search.problem.X, search.options.signed
     X = X if signed else np.maximum(X, 0.0)
-    rng = np.random.default_rng(search.options.seed)
-    if len(X) > SPLIT_SAMPLES:
-        X = X[np.sort(rng.choice(len(X), SPLIT_SAMPLES, replace=False))]
+    X = _some(X, search.options.seed)
     most = min(_most_to_fit(search), len(X) // 2 - 1)
     return {
         count: reproducibility(X, count, np.random.default_rng(0), signed) for count in range(1, most + 1)
     }
+
+
+def _some(X: FloatArray, seed: int) -> FloatArray:
+    """The samples, or a thousand of them drawn at random: plenty to tell a handful of components."""
+    if len(X) <= ENOUGH_SAMPLES:
+        return X
+    return X[np.sort(np.random.default_rng(seed).choice(len(X), ENOUGH_SAMPLES, replace=False))]

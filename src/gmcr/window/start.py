@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw
 from gmcr.rank import WHITE_MISFIT, eigengap, malinowski, marchenko_pastur, misfit, prepare, scalings
 from gmcr.validation import FloatArray
@@ -30,7 +31,10 @@ class Guess:
 
 def guesses(D: FloatArray) -> list[Guess]:
     """A guess per noise law, the one whose remainder looks most like white noise first."""
-    table, _ = prepare(D, np.random.default_rng(0))
+    try:
+        table, _ = prepare(D, np.random.default_rng(0))
+    except InputError:  # too small for singular values to tell signal from noise
+        return [Guess(NoiseLaw("proportional", 0.1), 1, True, 1)]
     found = []
     for name, scaled in scalings(table).items():
         values = _singular_values(scaled)

@@ -1,0 +1,213 @@
+"""`gmcr fit`: unmix a file into a run folder."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gmcr.commands.options import (
+    RUN_MODEL,
+    Data,
+    Json,
+    Orientation,
+    SamplesIn,
+    Seed,
+    names_of,
+    noise_option,
+    print_notes,
+)
+from gmcr.console import print_json
+
+if TYPE_CHECKING:
+    from gmcr.io.table import Table
+    from gmcr.window.estimator import GMCR
+
+CHECKPOINT = "checkpoint.gmcr"
+TABLES = ("profiles.csv", "concentrations.csv", "supports.csv", "path.csv")
+
+
+def fit(
+    data: Data,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="RUN", help="Folder to write the run to.")
+    ],
+    components: Annotated[
+        int | None, typer.Option(min=1, help="Number of components.", show_default="found out")
+    ] = None,
+    max_components: Annotated[int | None, typer.Option(min=1, help="Most components to consider.")] = None,
+    fixed: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="Known profiles to keep: a model file, or a table with one per row.",
+        ),
+    ] = None,
+    signed: Annotated[
+        bool, typer.Option("--signed", help="Allow negative profiles and concentrations.")
+    ] = False,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            help="Noise: its standard deviation, or its law (constant, proportional or poisson).",
+            show_default="found out",
+        ),
+    ] = None,
+    k_max: Annotated[int | None, typer.Option(min=1, help="Most components in a sample.")] = None,
+    r2_band: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Take the cheapest solution with R² in this band.", show_default=False),
+    ] = None,
+    closure: Annotated[
+        bool, typer.Option("--closure", help="Write fractions that sum to one as well.")
+    ] = False,
+    starts: Annotated[int, typer.Option(min=1, help="Number of starting pools.")] = 1,
+    jobs: Annotated[int | None, typer.Option(help="Number of threads.", show_default="by size")] = None,
+    seed: Seed = 0,
+    samples_in: Orientation = SamplesIn.auto,
+    force: Annotated[bool, typer.Option("--force", help="Replace a run that is in the folder.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Unmix a file: how many components, their profiles, and which sample holds which.
+
+    RUN holds the model (model.gmcr), profiles, concentrations, supports and path as CSV, and summary.txt. A run
+    that was interrupted or killed goes on from its best pool when the same command is given again.
+
+    \b
+    Example:
+      gmcr fit mixtures.csv -o run
+    """
+    assumed = noise_option(noise)
+    from gmcr.io.reading import read_pool, read_table
+    from gmcr.window.estimator import GMCR
+
+    table = read_table(data, samples_in=samples_in.value)
+    if not as_json:
+        print_notes(table.notes)
+    model = GMCR(
+        n_components="auto" if components is None else components,
+        max_components=max_components,
+        fixed_components=None if fixed is None else read_pool(fixed).profiles,
+        signed=signed,
+        noise="auto" if assumed is None else assumed,
+        k_max=k_max,
+        random_state=seed,
+        n_starts=starts,
+        n_jobs=jobs,
+        verbose=1,
+        r2_band=r2_band,
+        closure=closure,
+    )
+    started = perf_counter()
+    with _run_folder(output, force), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        model.fit(_as_frame(table), checkpoint=output / CHECKPOINT)
+    seconds = perf_counter() - started
+    warned = [_capitalised(str(warning.message)) for warning in caught]
+    written = _write_run(output, model, table, data.name, warned)
+    if as_json:
+        print_json(_as_dict(model, output, written, seconds) | {"notes": table.notes, "warnings": warned})
+    else:
+        print_notes(warned)
+        typer.echo(_in_short(model))
+        typer.echo(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
+    if model.interrupted_:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _run_folder(folder: Path, force: bool) -> Iterator[None]:
+    """The folder, made if need be; one that holds a finished run is refused unless it may be replaced."""
+    from gmcr.errors import FileError
+
+    taken = [name for name in (RUN_MODEL, *TABLES, "summary.txt") if (folder / name).exists()]
+    if taken and not force and not (folder / CHECKPOINT).exists():
+        raise typer.BadParameter(f"{folder} holds {taken[0]} already; --force replaces it.")
+    if force:
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+    existed = folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder} could not be made: {error.strerror or error}.") from error
+    try:
+        yield
+    except BaseException:
+        if not existed:
+            with suppress(OSError):  # holds a checkpoint
+                folder.rmdir()
+        raise
+
+
+def _as_frame(table: Table) -> Any:
+    """The samples with their labels, as the estimator takes them."""
+    import pandas as pd
+
+    names = None if table.sample_names is None else list(table.sample_names)
+    return pd.DataFrame(table.samples, index=names, columns=table.axis)
+
+
+def _write_run(folder: Path, model: GMCR, table: Table, source: str, warned: list[str]) -> list[str]:
+    """All files of the run, each whole or not at all; the model last, so that with it the run is complete."""
+    from gmcr.io.csv import write_csv
+    from gmcr.storage import write_whole
+
+    (folder / RUN_MODEL).unlink(missing_ok=True)
+    found, names = model.decomposition_, names_of(table)
+    components = [f"component {j}" for j in range(found.n_components)]
+    axis = range(found.n_channels) if found.axis is None else found.axis
+    tables = {
+        "profiles.csv": (["component", *axis], _labelled(components, found.components)),
+        "concentrations.csv": (["sample", *components], _labelled(names, found.concentrations)),
+        "supports.csv": (["sample", *components], _labelled(names, found.supports.astype(int))),
+        "path.csv": (list(model.path_.columns), model.path_.itertuples(index=False)),
+    }
+    if model.fractions_ is not None:
+        tables["fractions.csv"] = (["sample", *components], _labelled(names, model.fractions_))
+    for name, (header, rows) in tables.items():
+        write_csv(folder / name, header, rows)
+    pages = [source, *table.notes, *warned, "", _in_short(model), "", str(found)]
+    write_whole(folder / "summary.txt", ("\n".join(pages) + "\n").encode())
+    model.save(folder / RUN_MODEL)
+    return [*tables, "summary.txt", RUN_MODEL]
+
+
+def _labelled(labels: Any, rows: Any) -> Iterator[list[Any]]:
+    return ([label, *row] for label, row in zip(labels, rows))
+
+
+def _in_short(model: GMCR) -> str:
+    law = model.noise_law_
+    return (
+        f"{model.count_}\n"
+        f"Noise: {law.kind}, level {law.level:.4g}. R² {model.decomposition_.fit['r2']:.6f}. "
+        f"{model.decomposition_.usage} selections in {model.decomposition_.n_samples} samples."
+    )
+
+
+def _as_dict(model: GMCR, folder: Path, written: list[str], seconds: float) -> dict[str, Any]:
+    found = model.decomposition_
+    return {
+        "run": str(folder),
+        "written": written,
+        "samples": found.n_samples,
+        "channels": found.n_channels,
+        "components": found.n_components,
+        "evidence": asdict(model.count_),
+        "noise_law": model.noise_law_.as_dict(),
+        "r2": found.fit["r2"],
+        "usage": found.usage,
+        "interrupted": model.interrupted_,
+        "seconds": seconds,
+    }
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
