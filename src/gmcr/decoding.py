@@ -153,7 +153,7 @@ def decode_arrays(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The decoder on checked arrays: concentrations, margins and misfits (both in noise units).
 
-    removal : (samples, slots), when given, is filled with what taking each selected slot away would cost.
+    removal : (samples, slots) of zeros, when given, is filled with what taking a selected slot away costs.
     gram : (slots, slots) S S', where the caller has it already.
 
     Rows with a noise of their own per entry, with weights or with missing entries have a Gram matrix of
@@ -175,9 +175,12 @@ def decode_arrays(
             part = _as_slice(rows[first : first + step])
             X, scale, price = D[part], sigma[part], prices[part]
             own_start = _NO_START if start is None else start[part]
-            own_removal = _NO_REMOVAL if removal is None else np.zeros((len(X), n_slots))
+            own_removal = _NO_REMOVAL if removal is None else removal[part]
             if own_gram[rows[0]]:
-                W, variance = _entry_weights(X, scale, None if weights is None else weights[part]), 1.0
+                W, variance = (
+                    _entry_weights(X, scale, None if weights is None else weights[part]),
+                    np.ones(len(X)),
+                )
                 X = np.nan_to_num(X)
                 WX = W * X
                 xx = np.einsum("ml,ml->m", WX, X)
@@ -194,15 +197,14 @@ def decode_arrays(
                 k_max,
                 signed,
                 own_start,
+                variance,
                 own_removal,
                 min(len(X), 16 * get_num_threads()),
             )
             if not isinstance(part, slice):
                 C[part] = B
-            if removal is not None:
-                removal[part] = (own_removal.T / variance).T
-            margin[part] /= variance
-            misfit[part] /= variance
+                if removal is not None:
+                    removal[part] = own_removal
     return C, margin, misfit
 
 

@@ -311,7 +311,7 @@ def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scr
 
 
 @njit(**COMPILED, parallel=True)
-def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, removal, n_blocks):
+def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, unit, removal, n_blocks):
     """Minimise Eq. 3 for every sample; B is overwritten with the concentrations.
 
     Parameters
@@ -326,6 +326,7 @@ def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, removal, n_
     k_max : largest support size
     signed : whether concentrations may be negative
     start : (samples, slots) bool supports to start from, or (0, 0) for empty ones
+    unit : (samples,) what margin, misfit and removal are divided by
     removal : (samples, slots) filled with the rise of the criterion when a selected slot is taken away and
         the best single other slot, if any, takes its place; or (0, 0) when that is not wanted
     n_blocks : number of parts the samples are dealt into
@@ -372,5 +373,7 @@ def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, removal, n_
             for i in range(n):
                 B[m, idx[i]] = c[i]
                 if removal.shape[0] > 0:
-                    removal[m, idx[i]] = rise[i]
+                    removal[m, idx[i]] = rise[i] / unit[m]
+            margin[m] /= unit[m]
+            misfit[m] /= unit[m]
     return margin, misfit

@@ -18,6 +18,7 @@ from gmcr.window.problem import Problem, State
 
 SAME_DIRECTION = 0.8  # residuals closer than this (cosine) are taken for one missing component
 HEIR_ROUNDS = 12  # refits that the heirs of a removed slot are given, at most, to take its place
+HOPELESS = 0.02  # share of what is missing that a refit must win, for another one to be tried
 WEAKEST = 6  # slots, from the cheapest up, whose removal is tried
 
 
@@ -143,7 +144,7 @@ def _without(
         before, gap = gap, cost_here(trial.C, trial.misfit) - allowed
         if gap < 0:
             return S
-        if heirs.size == 0 or (before - gap) * HEIR_ROUNDS < gap:  # will not get there in time
+        if heirs.size == 0 or before - gap < HOPELESS * gap:
             return None
         _put(S, G, heirs, _refit(local, trial, heirs))
     return None

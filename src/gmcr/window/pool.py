@@ -78,9 +78,11 @@ def update_pool(
     -------
     S, C : new profiles and the concentrations rescaled to them; a slot nobody uses is kept as it was
     """
-    users_by_slot, samples = np.nonzero(C.T)
-    first = np.searchsorted(users_by_slot, np.arange(len(S) + 1))
-    amounts = C[samples, users_by_slot]
+    samples, slots = np.nonzero(C)
+    order = np.argsort(slots, kind="stable")
+    samples, slots = samples[order], slots[order]
+    first = np.searchsorted(slots, np.arange(len(S) + 1))
+    amounts = C[samples, slots]
     new = S.copy()
     n_blocks = max(1, min(S.shape[1] // 16, 4 * get_num_threads()))
     _sweep(new, X, W, first, samples, amounts, n_fixed, n_sweeps, signed, n_blocks)

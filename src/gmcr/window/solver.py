@@ -27,7 +27,7 @@ from gmcr.window.problem import Problem, State
 from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, unit_rows
 
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
-REHEATS = 3
+REHEATS = 5  # descents after the first, at most
 MOST_POLISHING = 20
 ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
 
@@ -196,14 +196,13 @@ def _coarse_to_fine(search: Search) -> None:
             state = descend(problem, S, _coarse_sigma(search), search.noise, search.path, search.most)
             if options.n_components is None:
                 state = settle(problem, state, search.noise, search.path, search.most)
-            if not search.keep(state):
+            if search.keep(state):
+                S = state.S
+                continue
+            merged = merges(problem, state) if options.n_components is None else state
+            if merged is state:
                 break
-            S = state.S
-    if options.n_components is None:
-        best = min(search.states.values(), key=search.cost)
-        merged = merges(problem, best)
-        if merged is not best:
-            search.keep(settle(problem, merged, search.noise, search.path, search.most))
+            S = merged.S
 
 
 def _coarse_sigma(search: Search) -> FloatArray:
