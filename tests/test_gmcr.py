@@ -430,12 +430,14 @@ def test_interrupted_fit_returns_the_best_so_far(mix):
     assert model.path_["chosen"].sum() == 1
 
 
-def test_interruption_before_anything_was_found_is_not_swallowed(mix):
+def test_interruption_at_the_first_level_returns_that_level(mix):
     def stop(row):
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        GMCR(callback=stop).fit(mix.D)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = GMCR(callback=stop).fit(mix.D)
+    assert model.interrupted_
+    assert model.n_components_ >= 1
 
 
 def test_verbose_writes_nothing_where_there_is_no_terminal(mix, capfd):

@@ -13,7 +13,6 @@ from gmcr.rank import (
     RULES,
     WHITE_MISFIT,
     _outer_mean,
-    scalings,
     eigengap,
     estimate_rank,
     gavish_donoho,
@@ -23,6 +22,7 @@ from gmcr.rank import (
     misfit,
     noise_edge,
     noise_level,
+    scalings,
 )
 
 

@@ -20,6 +20,7 @@ from gmcr.window.problem import Problem, State
 STEP = 1.6  # ratio of one noise level to the next
 ROUNDS = 4  # decodes and refits per level
 SETTLED = 0.02  # change of the logarithm of the noise that counts as none
+TRAPPED = 1.25  # times the noise of the singular values, above which a descent does not end
 MOST_LEVELS = 60
 MOST_SETTLING = 6
 
@@ -42,7 +43,8 @@ class Path:
     def __init__(self, reference: FloatArray, listener: Callable[[Row, State], None] | None = None) -> None:
         self.rows: list[Row] = []
         self.reference = reference  # the noise at which all costs are taken
-        self._listener = listener
+        self.last: State | None = None
+        self.listener = listener
 
     def add(self, stage: str, problem: Problem, state: State) -> Row:
         fit = state.C @ state.S
@@ -55,8 +57,9 @@ class Path:
             problem.cost(state, self.reference),
         )
         self.rows.append(row)
-        if self._listener is not None:
-            self._listener(row, state)
+        self.last = state
+        if self.listener is not None:
+            self.listener(row, state)
         return row
 
 
@@ -93,13 +96,16 @@ def descend(
         target, _ = noise.sigma(problem, state)
         ratio = typical(sigma) / typical(target)
         born = births(problem, state)[: max(most - state.count, 0)]
-        if abs(np.log(ratio)) < SETTLED and len(born) == 0:
+        settled = abs(np.log(ratio)) < SETTLED and len(born) == 0
+        if settled and typical(sigma) <= TRAPPED * typical(path.reference):
             break
         held = state.C != 0
         still = before is not None and np.array_equal(held, before)
         before = held
         step = STEP**3 if still else STEP
         sigma = target * (ratio / step) if ratio > step else target
+        if settled:  # at a level where what is not understood passes for noise: go on below it
+            sigma = sigma / STEP
         S = np.vstack([state.S, born])
     return state
 

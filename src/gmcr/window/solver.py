@@ -111,8 +111,11 @@ def solve(
         _run(search)
     except KeyboardInterrupt:
         interrupted = True
-        if not search.states:
+        if search.path.last is None:
             raise
+        search.path.listener = None  # whoever stops the run has seen enough
+        if not search.states:
+            search.keep(search.path.last)
     return _choose(search, interrupted)
 
 
@@ -222,11 +225,13 @@ def _fit_count(search: Search, count: int) -> None:
     n_free = count - problem.n_fixed
     if n_free < 0:
         return
-    before = search.states.get(count - 1)
+    before, given = search.states.get(count - 1), search.options.pool
     pools = [search.pool(S) for S in _dense_pools(search, n_free)] if n_free else [search.pool(problem.X[:0])]
     if before is not None:
         born = births(problem, before)
         pools += [np.vstack([before.S, born[:1]])] if len(born) else []
+    if given is not None and len(given) == n_free:
+        pools.append(search.pool(given))
     for S in pools:
         search.keep(_polish(search, S))
     if count in search.states:

@@ -1,0 +1,265 @@
+"""The window solver's parts, each alone, against independent references and hand-made cases."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+from gmcr.decoding import usage_price
+from gmcr.matching import match
+from gmcr.mixtures import make_mixtures
+from gmcr.noise import NoiseLaw
+from gmcr.rank import noise_edge
+from gmcr.window import moves
+from gmcr.window.count import comes_back, decide, is_white
+from gmcr.window.dense import factorise, leading_parts, reproducibility
+from gmcr.window.path import NoiseModel, Path, descend, settle
+from gmcr.window.pool import update_pool
+from gmcr.window.problem import Problem
+from gmcr.window.solver import Options, solve
+from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples
+
+
+def problem_of(D, n_slots=8, **fields):
+    D = np.ascontiguousarray(D)
+    return Problem(
+        D,
+        np.nan_to_num(D) if np.isnan(D).any() else D,
+        np.ones(len(D)),
+        usage_price(n_slots, len(D)),
+        **fields,
+    )
+
+
+@pytest.fixture(scope="module")
+def mix():
+    return make_mixtures(n_components=10, n_samples=60, snr_db=30, n_features=96, random_state=3)
+
+
+# The pool update
+
+
+@pytest.mark.parametrize("per_entry", [False, True])
+def test_pool_update_reaches_weighted_nnls(mix, per_entry):
+    rng = np.random.default_rng(0)
+    shape = mix.D.shape if per_entry else (len(mix.D), 1)
+    W = rng.uniform(0.5, 2.0, shape)
+    S, C = update_pool(mix.S, mix.D, mix.C, W, n_sweeps=2000)
+    for channel in range(0, 96, 7):
+        root = np.sqrt(np.broadcast_to(W, mix.D.shape)[:, channel])
+        reference, _ = nnls(mix.C * root[:, None], mix.D[:, channel] * root)
+        found = S[:, channel] * (C.sum(0) / mix.C.sum(0))
+        np.testing.assert_allclose(found, reference, atol=1e-7)
+
+
+def test_pool_update_keeps_fixed_profiles_and_unit_norm(mix):
+    S, C = update_pool(mix.S, mix.D, mix.C, np.ones((60, 1)), n_fixed=3)
+    np.testing.assert_allclose(S[:3], mix.S[:3], rtol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(S, axis=1), 1.0)
+    assert ((C != 0) == mix.supports).all()
+
+
+def test_pool_update_ignores_missing_entries(mix):
+    rng = np.random.default_rng(1)
+    W = (rng.random(mix.D.shape) > 0.3).astype(float)
+    spoilt = np.where(W > 0, mix.D, 1e6)
+    clean = update_pool(mix.S, mix.D, mix.C, W, n_sweeps=20)[0]
+    np.testing.assert_allclose(update_pool(mix.S, spoilt, mix.C, W, n_sweeps=20)[0], clean, atol=1e-9)
+
+
+def test_signed_pool_update_is_least_squares():
+    rng = np.random.default_rng(2)
+    C, S = rng.normal(size=(40, 4)), rng.normal(size=(4, 30))
+    X = C @ S + 0.1 * rng.normal(size=(40, 30))
+    start = S / np.linalg.norm(S, axis=1, keepdims=True)
+    found, scaled = update_pool(start, X, C, np.ones((40, 1)), n_sweeps=500, signed=True)
+    np.testing.assert_allclose(scaled @ found, C @ np.linalg.lstsq(C, X, rcond=None)[0], atol=1e-8)
+
+
+# Moves
+
+
+def test_births_lead_to_the_missing_component(mix):
+    problem = problem_of(mix.D)
+    state = problem.rounds(mix.S[1:], mix.sigma, 0)
+    born = moves.births(problem, state)
+    np.testing.assert_allclose(np.linalg.norm(born, axis=1), 1.0)
+    grown = problem.rounds(np.vstack([mix.S[1:], born]), mix.sigma, 10)
+    assert (grown.S @ mix.S[0]).max() > 0.99
+
+
+def test_no_births_where_everything_is_explained(mix):
+    problem = problem_of(mix.D)
+    assert len(moves.births(problem, problem.decode(mix.S, mix.sigma))) == 0
+
+
+def test_deaths_remove_a_copy_and_nothing_else(mix):
+    problem = problem_of(mix.D)
+    twin = mix.S[4] + 0.01 * mix.S[5]
+    state = problem.decode(np.vstack([mix.S, twin / np.linalg.norm(twin)]), mix.sigma)
+    assert moves.deaths(problem, state).count == 10
+
+
+def test_removal_undoes_a_split():
+    mix = make_mixtures(n_components=8, n_samples=80, snr_db=25, n_features=96, random_state=5)
+    problem = problem_of(mix.D)
+    users = np.flatnonzero(mix.supports[:, 0])
+    first = np.isin(np.arange(80), users[::2])
+    C = np.hstack([mix.C, np.zeros((80, 1))])
+    C[first, 8], C[first, 0] = C[first, 0], 0.0
+    S, _ = update_pool(np.vstack([mix.S, mix.S[:1]]), mix.D, C, problem.weights(mix.sigma), n_sweeps=20)
+    state = problem.decode(S, mix.sigma)
+    assert moves.removals(problem, state).count == 8
+
+
+def test_a_component_that_hides_in_blends_is_found():
+    # In these data component 4 occurs four times, each time beside 19 or 28; two blends explain that as well.
+    mix = make_mixtures(32, 128, 30, random_state=3)
+    solution = solve(mix.D, Options())
+    assert solution.state.count == 32
+    assert match((solution.state.S, solution.state.C), (mix.S, mix.C)).exact == 1.0
+
+
+def test_a_merge_never_raises_the_cost(mix):
+    problem = problem_of(mix.D)
+    blends = np.vstack([mix.S[0] + mix.S[1], mix.S[0] + mix.S[2]])
+    pool = np.vstack([mix.S[1:], blends / np.linalg.norm(blends, axis=1, keepdims=True)])
+    state = problem.rounds(pool, mix.sigma, 1)
+    merged = moves.merges(problem, state)
+    assert merged.count < state.count
+    assert problem.cost(merged) < problem.cost(state)
+
+
+def test_fixed_profiles_never_die(mix):
+    problem = problem_of(mix.D, n_fixed=1)
+    state = problem.decode(np.vstack([mix.S[:1], mix.S]), mix.sigma)
+    kept = moves.removals(problem, moves.deaths(problem, state))
+    assert np.array_equal(kept.S[0], mix.S[0])
+
+
+# Prices and cost
+
+
+def test_slot_price_exceeds_what_noise_pays():
+    rng = np.random.default_rng(4)
+    problem = problem_of(rng.random((200, 60)))
+    for n in (1, 5, 40):
+        top = max(np.linalg.norm(rng.normal(size=(n, 60)), 2) ** 2 for _ in range(50))
+        price = problem.slot_prices(np.array([float(n)]))[0]
+        assert price > top
+        assert price == pytest.approx(noise_edge(n, 60) ** 2)
+
+
+def test_cost_prefers_the_truth_to_more_and_to_fewer(mix):
+    problem = problem_of(mix.D)
+    truth = problem.rounds(mix.S, mix.sigma, 5)
+    fewer = problem.rounds(mix.S[1:], mix.sigma, 5)
+    blend = mix.S[2] + mix.S[3]
+    more = problem.rounds(np.vstack([mix.S, blend / np.linalg.norm(blend)]), mix.sigma, 5)
+    assert problem.cost(truth) < problem.cost(fewer)
+    assert problem.cost(truth) <= problem.cost(more)
+
+
+def test_repeats_weigh_like_copies(mix):
+    problem = problem_of(mix.D)
+    doubled = replace(problem, repeats=np.where(np.arange(60) < 10, 2.0, 1.0))
+    copies = problem_of(np.vstack([mix.D, mix.D[:10]]))
+    copies = replace(copies, usage_price=problem.usage_price)
+    one = doubled.rounds(mix.S, mix.sigma, 3)
+    other = copies.rounds(mix.S, np.concatenate([mix.sigma, mix.sigma[:10]]), 3)
+    np.testing.assert_allclose(one.S, other.S, atol=1e-8)
+    assert doubled.cost(one) == pytest.approx(copies.cost(other))
+
+
+# Start, descent, choice
+
+
+def test_spread_samples_takes_the_pure_ones_first():
+    rng = np.random.default_rng(0)
+    S = rng.random((5, 40))
+    C = rng.dirichlet(np.ones(5), 30)
+    X = np.vstack([S, C @ S])
+    assert set(spread_samples(X, 5)) == set(range(5))
+
+
+@pytest.mark.parametrize("noise", ["proportional", "constant", "poisson"])
+def test_guess_names_the_law_and_the_count(noise):
+    mix = make_mixtures(20, 160, 25, n_features=128, noise=noise, random_state=0)
+    best = guesses(mix.D)[0]
+    assert (best.law.kind, best.count, best.white) == (noise, 20, True)
+
+
+def test_descent_ends_at_the_noise_of_the_data(mix):
+    problem = problem_of(mix.D)
+    path = Path(mix.sigma)
+    coarse = NoiseLaw("proportional", coarsest_noise(mix.D)).sigma(mix.D)
+    state = descend(problem, mix.D[spread_samples(mix.D, 10)], coarse, NoiseModel(), path, 30)
+    state = settle(problem, state, NoiseModel(), path, 30)
+    np.testing.assert_allclose(np.median(state.sigma / mix.sigma), 1.0, atol=0.05)
+    noise = [row.noise for row in path.rows if row.stage == "descent"]
+    assert noise[0] > 3 * noise[-1]
+    assert match((state.S, state.C), (mix.S, mix.C)).exact == 1.0
+
+
+def test_white_noise_is_white_and_drift_is_not():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(80, 60))
+    assert is_white(noise)
+    assert not is_white(noise + 0.6 * np.outer(rng.normal(size=80), np.sin(np.arange(60) / 9)))
+    smooth = np.apply_along_axis(lambda row: np.convolve(row, [0.6, 0.6, 0.5], mode="same"), 1, noise)
+    assert not is_white(smooth)
+
+
+def test_what_comes_back_and_what_decides():
+    assert comes_back({1: 0.99, 2: 0.995, 3: 0.985, 4: 0.6}) == 3
+    assert comes_back({1: 0.5}) is None
+    guess = Guess(NoiseLaw("constant", 1.0), 7, False, 2)
+    real = decide(12, guess, False, list(range(1, 13)), {1: 0.99, 2: 0.99, 3: 0.99, 4: 0.2})
+    assert (real.count, real.decided_by, real.firm) == (3, "reproducibility", True)
+    assert decide(12, guess, True, [12], {}).count == 12
+    assert decide(5, guess, False, list(range(1, 13)), {1: 0.99, 2: 0.3}).count == 2
+    asked = decide(5, guess, False, [4, 5, 6], {}, asked=6)
+    assert (asked.count, asked.decided_by) == (6, "you")
+    assert "3 components" in str(real)
+
+
+def test_reproducibility_collapses_beyond_the_count():
+    mix = make_mixtures(8, 96, 20, n_features=256, profiles="peaks", random_state=0)
+    X = np.maximum(mix.D, 0)
+    values = {n: reproducibility(X, n, np.random.default_rng(0)) for n in (8, 10)}
+    assert values[8] > 0.98
+    assert values[10] < 0.9
+
+
+def test_factorise_matches_scikit_learn():
+    from sklearn.decomposition import NMF
+
+    mix = make_mixtures(4, 40, 30, n_features=60, profiles="peaks", random_state=1)
+    S = factorise(mix.D, leading_parts(mix.D, 4))
+    C = np.array([nnls(S.T, x)[0] for x in mix.D])
+    twin = NMF(4, init="nndsvd", max_iter=5000, tol=1e-8).fit(mix.D)
+    reference = np.linalg.norm(mix.D - twin.transform(mix.D) @ twin.components_)
+    assert np.linalg.norm(mix.D - C @ S) < 1.02 * reference
+
+
+def test_more_components_than_channels():
+    mix = make_mixtures(48, 48 * 8, 30, n_features=32, active=(1, 3), random_state=0)
+    solution = solve(mix.D, Options())
+    assert solution.state.count == 48
+    assert match((solution.state.S, solution.state.C), (mix.S, mix.C)).exact > 0.97
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_few_channels_do_not_trap_the_descent_at_a_coarse_level(seed):
+    mix = make_mixtures(14, 400, 25, n_features=20, random_state=seed)
+    assert solve(mix.D, Options()).state.count == 14
+
+
+def test_interrupt_before_the_first_result_returns_what_there_is(mix):
+    def stop(row, state):
+        raise KeyboardInterrupt
+
+    solution = solve(mix.D, Options(), listener=stop)
+    assert solution.interrupted
+    assert solution.state.count >= 1
