@@ -13,12 +13,16 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import chi2
 
+from gmcr.decoding import decode_arrays
 from gmcr.validation import FloatArray
 from gmcr.window.problem import Problem, State
 
 SAME_DIRECTION = 0.8  # residuals closer than this (cosine) are taken for one missing component
 HEIR_ROUNDS = 12  # refits that the heirs of a removed slot are given, at most, to take its place
 HOPELESS = 0.02  # share of what is missing that a refit must win, for another one to be tried
+RARE = 6  # holders up to which a slot is tried for what it took in
+COMPANIONS = 3  # slots that it may have taken in
+RESOLUTION = 0.02  # noise of a profile, of unit norm, when it is itself decoded over the others
 WEAKEST = 6  # slots, from the cheapest up, whose removal is tried
 
 
@@ -88,6 +92,35 @@ def merges(problem: Problem, state: State) -> State:
     return _while_cheaper(problem, state, lambda weakest: [(pair, True) for pair in combinations(weakest, 2)])
 
 
+def purifications(problem: Problem, state: State) -> State:
+    """Take out of rarely held slots what they hold of others.
+
+    A component seen a few times, once much stronger than otherwise, takes in a companion of that sample: that
+    saves a selection, and only the other samples tell. So each rare slot is tried without part of the slots that
+    explain it best.
+    """
+    if problem.signed:
+        return state
+    holders = problem.holders(state)
+    rare = np.flatnonzero((holders > 0) & (holders <= RARE))
+    gram = state.S @ state.S.T
+    for j in rare[rare >= problem.n_fixed].tolist():
+        S, G = state.S.copy(), gram.copy()
+        _put(S, G, [j], 0.0)
+        price, sigma = np.array([problem.usage_price]), np.array([RESOLUTION])
+        C, _, _ = decode_arrays(state.S[[j]], S, sigma, price, k_max=min(COMPANIONS, *S.shape), gram=G)
+        for part in (0.4, 0.8):
+            seed = np.maximum(state.S[j] - part * C[0] @ S, 0.0)
+            pool = _without(problem, state, (j,), True, gram, seed / max(np.linalg.norm(seed), 1e-300))
+            if pool is not None:
+                state = problem.decode(pool[pool.any(axis=1)], state.sigma)
+                if state.count != len(gram):
+                    return state
+                gram = state.S @ state.S.T
+                break
+    return state
+
+
 Leaving = tuple[int, ...]
 
 
@@ -111,11 +144,16 @@ def _while_cheaper(
 
 
 def _without(
-    problem: Problem, state: State, leaving: Leaving, reseeded: bool, gram: FloatArray
+    problem: Problem,
+    state: State,
+    leaving: Leaving,
+    reseeded: bool,
+    gram: FloatArray,
+    seed: FloatArray | None = None,
 ) -> FloatArray | None:
     """The pool with some slots emptied and their heirs refitted, if that costs less; else None.
 
-    reseeded : whether the first of the slots starts anew from what their samples are left with
+    reseeded : whether the first of the slots starts anew, from `seed` or from what their samples are left with
     """
     emptied = list(leaving)
     S, G = state.S.copy(), gram.copy()
@@ -127,8 +165,9 @@ def _without(
     heirs = np.flatnonzero(((alone.C != 0) & (state.C[rows] == 0)).any(axis=0))
     heirs = heirs[heirs >= problem.n_fixed]
     if reseeded:
-        residual = problem.residual(rows, alone)
-        _put(S, G, emptied[:1], _common_direction(residual, problem.signed))
+        if seed is None:
+            seed = _common_direction(problem.residual(rows, alone), problem.signed)
+        _put(S, G, emptied[:1], seed)
         heirs = np.union1d(heirs, emptied[:1])
     rows = np.union1d(rows, np.flatnonzero((state.C[:, heirs] != 0).any(axis=1)))
     local = problem.rows(rows)

@@ -21,7 +21,7 @@ from gmcr.noise import NoiseLaw, root_mean_square
 from gmcr.validation import FloatArray
 from gmcr.window.count import Evidence, comes_back, decide, is_white
 from gmcr.window.dense import factorise, leading_vectors, reproducibility, starting_pools
-from gmcr.window.moves import births, merges
+from gmcr.window.moves import births, merges, purifications
 from gmcr.window.path import ROUNDS, NoiseModel, Path, Row, descend, settle, typical
 from gmcr.window.problem import Problem, State
 from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, unit_rows
@@ -202,7 +202,7 @@ def _coarse_to_fine(search: Search) -> None:
             if search.keep(state):
                 S = state.S
                 continue
-            merged = merges(problem, state) if options.n_components is None else state
+            merged = purifications(problem, merges(problem, state)) if options.n_components is None else state
             if merged is state:
                 break
             S = merged.S
