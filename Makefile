@@ -17,7 +17,7 @@ help:
 	@echo "make demo    unmix synthetic samples (installs the core alone)"
 	@echo "make test    run the tests"
 	@echo "make lint    ruff and mypy"
-	@echo "make bench   run every benchmark"
+	@echo "make bench   the ratios: decoder and solver (benchmarks/README.md has the long runs)"
 	@echo "make clean   remove the environment and caches"
 
 demo: $(VENV)/.core
@@ -32,7 +32,8 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.core
-	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done
+	$(BIN)/python benchmarks/decode.py
+	$(BIN)/python benchmarks/speed.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

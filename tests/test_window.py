@@ -131,6 +131,19 @@ def test_a_merge_never_raises_the_cost(mix):
     assert problem.cost(merged) < problem.cost(state)
 
 
+def test_purification_gives_back_what_a_rare_slot_took_in():
+    # Component 4 is held four times, once seven times as strongly as beside 28, and with 19 in that sample.
+    mix = make_mixtures(32, 128, 20, random_state=3)
+    problem = problem_of(mix.D)
+    taken = mix.S[4] + 0.65 * mix.S[19]
+    pool = np.vstack([np.delete(mix.S, 4, axis=0), taken / np.linalg.norm(taken)])
+    state = problem.rounds(pool, mix.sigma, 2)
+    assert (problem.rounds(state.S, mix.sigma, 10).S @ mix.S[4]).max() < 0.95  # refits alone do not find out
+    pure = moves.purifications(problem, state)
+    assert problem.cost(pure) < problem.cost(state)
+    assert (problem.rounds(pure.S, mix.sigma, 10).S @ mix.S[4]).max() > 0.98
+
+
 def test_fixed_profiles_never_die(mix):
     problem = problem_of(mix.D, n_fixed=1)
     state = problem.decode(np.vstack([mix.S[:1], mix.S]), mix.sigma)
