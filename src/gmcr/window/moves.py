@@ -20,7 +20,7 @@ from gmcr.window.problem import Problem, State
 SAME_DIRECTION = 0.8  # residuals closer than this (cosine) are taken for one missing component
 HEIR_ROUNDS = 12  # refits that the heirs of a removed slot are given, at most, to take its place
 HOPELESS = 0.02  # share of what is missing that a refit must win, for another one to be tried
-RARE = 6  # holders up to which a slot is tried for what it took in
+RARE = 4  # holders up to which a slot is tried for what it took in
 COMPANIONS = 3  # slots that it may have taken in
 RESOLUTION = 0.02  # noise of a profile, of unit norm, when it is itself decoded over the others
 WEAKEST = 6  # slots, from the cheapest up, whose removal is tried

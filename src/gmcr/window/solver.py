@@ -202,10 +202,15 @@ def _coarse_to_fine(search: Search) -> None:
             if search.keep(state):
                 S = state.S
                 continue
-            merged = purifications(problem, merges(problem, state)) if options.n_components is None else state
+            merged = merges(problem, state) if options.n_components is None else state
             if merged is state:
                 break
             S = merged.S
+    if options.n_components is None:
+        best = min(search.states.values(), key=search.cost)
+        pure = purifications(problem, best)
+        if pure is not best:
+            search.keep(settle(problem, pure, search.noise, search.path, search.most))
 
 
 def _coarse_sigma(search: Search) -> FloatArray:
