@@ -12,6 +12,7 @@ from scipy.stats import chi2
 from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
 from gmcr.subset import best_subsets
+from gmcr.threads import product, threads
 from gmcr.validation import (
     BoolArray,
     FloatArray,
@@ -119,8 +120,9 @@ def decode(
     # Unit-norm profiles inside, so that tolerances mean the same for every slot.
     norms = np.linalg.norm(pool, axis=1)
     unit = pool / norms[:, None]
-    sigma = _noise_of(noise, samples, unit, prices, entry_weights, limit, signed)
-    C, margin, misfit = decode_arrays(samples, unit, sigma, prices, entry_weights, limit, signed)
+    with threads():
+        sigma = _noise_of(noise, samples, unit, prices, entry_weights, limit, signed)
+        C, margin, misfit = decode_arrays(samples, unit, sigma, prices, entry_weights, limit, signed)
     residual, misfit = _residuals(samples, C, unit, sigma, misfit, entry_weights)
     C /= norms
     return Decoding(
@@ -186,7 +188,7 @@ def decode_arrays(
                 xx = np.einsum("ml,ml->m", WX, X)
             else:
                 W, variance, WX, xx = _NO_WEIGHTS, scale**2, X, squares[part]
-            B = np.matmul(WX, S.T, out=C[part])  # a view of C where rows are consecutive, else a copy
+            B = product(WX, S, C[part])  # a view of C where rows are consecutive, else a copy
             margin[part], misfit[part] = best_subsets(
                 B,
                 xx,

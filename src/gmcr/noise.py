@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
@@ -95,37 +96,51 @@ def count_present(D: FloatArray) -> NDArray[np.intp]:
     return present
 
 
-def leverage(C: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+def leverage(C: FloatArray, weights: FloatArray | None = None, rows: slice = slice(None)) -> FloatArray:
     """Share of each sample's own noise that a least-squares pool follows: h_m = w_m c_m' (C'WC)⁺ c_m.
 
-    C : (samples, slots) concentrations; weights : (samples,) as in the pool's fit, e.g. 1/σ².
+    C : (samples, slots) concentrations; weights : (samples,) as in the pool's fit, e.g. 1/σ²;
+    rows : the samples for which it is wanted
     """
     scaled = C if weights is None else C * np.sqrt(weights)[:, None]
-    gram = scaled.T @ scaled
+    gram = _gram(scaled)
+    wanted = scaled[rows]
     try:
         root = scipy.linalg.cholesky(gram, lower=True, check_finite=False)
         if np.diag(root).min() <= 1e-7 * np.diag(root).max():
             raise np.linalg.LinAlgError
-        half = scipy.linalg.solve_triangular(root, scaled.T, lower=True, check_finite=False)
+        half = scipy.linalg.solve_triangular(root, wanted.T, lower=True, check_finite=False)
         shares = np.einsum("im,im->m", half, half)
     except np.linalg.LinAlgError:  # slots that nobody holds, or that always come together
-        shares = np.einsum("mi,mi->m", scaled @ np.linalg.pinv(gram, hermitian=True), scaled)
+        shares = np.einsum("mi,mi->m", wanted @ np.linalg.pinv(gram, hermitian=True), wanted)
     return np.clip(shares, 0.0, 1.0)
 
 
+def _gram(C: FloatArray) -> FloatArray:
+    """C'C, by way of the entries that are not zero where these are few."""
+    if np.count_nonzero(C) > 0.1 * C.size:
+        return C.T @ C
+    sparse = scipy.sparse.csr_array(C)
+    return (sparse.T @ sparse).toarray()
+
+
 def degrees_of_freedom(
-    D: FloatArray, C: FloatArray, S: FloatArray | None = None, weights: FloatArray | None = None
+    D: FloatArray,
+    C: FloatArray,
+    S: FloatArray | None = None,
+    weights: FloatArray | None = None,
+    rows: slice = slice(None),
 ) -> FloatArray:
-    """Degrees of freedom left in each sample's residual: (samples,).
+    """Degrees of freedom left in each sample's residual: (samples,), or of the samples `rows` only.
 
     Each sample pays for its own concentrations; when the pool was learned from the same samples (S given),
     also for its share of the pool's free entries (those not held at zero by non-negativity).
     """
-    present = count_present(D)
-    spent = np.count_nonzero(C, axis=1).astype(float)
+    present = count_present(D[rows])
+    spent = np.count_nonzero(C[rows], axis=1).astype(float)
     if S is not None:
         free_share = np.count_nonzero(S) / S.size
-        spent += free_share * present * leverage(C, weights)
+        spent += free_share * present * leverage(C, weights, rows)
     return np.maximum(present - spent, 1.0)
 
 

@@ -63,14 +63,14 @@ def factorise(X: FloatArray, S: FloatArray, n_sweeps: int = SWEEPS) -> FloatArra
 def leading_parts(X: FloatArray, n: int) -> FloatArray:
     """Starting pool from the leading singular vectors' positive parts (NNDSVD, Boutsidis & Gallopoulos 2008).
 
-    It depends smoothly on the samples, so that two halves of the same data start alike.
+    It depends smoothly on the samples, so that two halves of the same data start alike; and the pool for a
+    smaller count is its beginning.
     """
-    U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+    U, _, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
     S = np.empty((n, X.shape[1]))
     for j in range(n):
         parts = [(np.maximum(sign * U[:, j], 0), np.maximum(sign * Vt[j], 0)) for sign in (1, -1)]
         S[j] = max(parts, key=lambda part: np.linalg.norm(part[0]) * np.linalg.norm(part[1]))[1]
-        S[j] *= np.sqrt(values[j])
     return unit_rows(S)
 
 
@@ -88,21 +88,28 @@ def starting_pools(X: FloatArray, n: int) -> list[FloatArray]:
     return [leading_parts(X, n), np.maximum(strong[spread_samples(strong, n)], 0.0)]
 
 
-def reproducibility(X: FloatArray, n: int, rng: np.random.Generator, signed: bool = False) -> float:
-    """How well n profiles come back from two random halves of the samples: 1 means exactly.
+def reproducibility(X: FloatArray, most: int, seed: int, signed: bool = False) -> dict[int, float]:
+    """How well the profiles at each count up to `most` come back from two random halves: 1 means exactly.
 
     The smallest cosine between matched profiles of the two halves, as the median over splits. It stays near one
     up to the true count and then collapses, because what is fitted beyond it differs from half to half. Signed
     data leave the profiles free to rotate; there it is the smallest cosine between the spaces they span.
     """
-    return float(np.median([_worst_match(X, n, rng, signed) for _ in range(SPLITS)]))
+    rng = np.random.default_rng(seed)
+    splits = [np.array_split(rng.permutation(len(X)), 2) for _ in range(SPLITS)]
+    matches = [_worst_matches([X[half] for half in split], most, signed) for split in splits]
+    return {count: float(np.median([match[count - 1] for match in matches])) for count in range(1, most + 1)}
 
 
-def _worst_match(X: FloatArray, n: int, rng: np.random.Generator, signed: bool) -> float:
-    halves = [X[half] for half in np.array_split(rng.permutation(len(X)), 2)]
-    if signed:
-        first, second = (leading_vectors(half, n) for half in halves)
-        return float(scipy.linalg.svdvals(first @ second.T)[-1])
-    first, second = (factorise(half, leading_parts(half, n), SPLIT_SWEEPS) for half in halves)
-    cosines = first @ second.T
-    return float(cosines[linear_sum_assignment(-cosines)].min())
+def _worst_matches(halves: list[FloatArray], most: int, signed: bool) -> list[float]:
+    """The smallest cosine between matched profiles of two halves, for each count."""
+    starts = [(leading_vectors if signed else leading_parts)(half, most) for half in halves]
+    worst = []
+    for n in range(1, most + 1):
+        if signed:
+            worst.append(float(scipy.linalg.svdvals(starts[0][:n] @ starts[1][:n].T)[-1]))
+            continue
+        pools = [factorise(half, start[:n], SPLIT_SWEEPS) for half, start in zip(halves, starts, strict=True)]
+        cosines = pools[0] @ pools[1].T
+        worst.append(float(cosines[linear_sum_assignment(-cosines)].min()))
+    return worst

@@ -6,23 +6,24 @@ another one, says nothing reliable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from scipy.stats import chi2
 
 from gmcr.decoding import decode_arrays
+from gmcr.noise import root_mean_square
 from gmcr.validation import FloatArray
 from gmcr.window.problem import Problem, State
 
 SAME_DIRECTION = 0.8  # residuals closer than this (cosine) are taken for one missing component
 HEIR_ROUNDS = 12  # refits that the heirs of a removed slot are given, at most, to take its place
 HOPELESS = 0.02  # share of what is missing that a refit must win, for another one to be tried
-RARE = 4  # holders up to which a slot is tried for what it took in
-COMPANIONS = 3  # slots that it may have taken in
-RESOLUTION = 0.02  # noise of a profile, of unit norm, when it is itself decoded over the others
+RARE = 8  # holders up to which a slot is rebuilt from pairs of its samples
+PAIRS = 2  # pairs that are tried: the strongest sample with the next ones
 WEAKEST = 6  # slots, from the cheapest up, whose removal is tried
 
 
@@ -84,109 +85,153 @@ def deaths(problem: Problem, state: State) -> State:
 
 def removals(problem: Problem, state: State) -> State:
     """Remove slots whose place others can take once they are refitted: splits, blends and shares."""
-    return _while_cheaper(problem, state, lambda weakest: [((j,), False) for j in weakest])
+    return _while_cheaper(problem, state, lambda weakest: [((j,), None) for j in weakest])
 
 
 def merges(problem: Problem, state: State) -> State:
     """Give up two slots for one new one: a component that never got its own slot hides in two blends."""
-    return _while_cheaper(problem, state, lambda weakest: [(pair, True) for pair in combinations(weakest, 2)])
+    return _while_cheaper(
+        problem, state, lambda weakest: [(pair, "common") for pair in combinations(weakest, 2)]
+    )
 
 
-def purifications(problem: Problem, state: State) -> State:
-    """Take out of rarely held slots what they hold of others.
+def isolations(problem: Problem, state: State) -> State:
+    """Rebuild rarely held slots, each from a pair of its samples.
 
-    A component seen a few times, once much stronger than otherwise, takes in a companion of that sample: that
-    saves a selection, and only the other samples tell. So each rare slot is tried without part of the slots that
-    explain it best.
+    A component seen a few times, once much stronger than otherwise, takes in a companion of that sample, or
+    leaves part of itself to others; then neither supports nor profile can move without the other. Two samples
+    that share it tell it apart whatever the slot looks like now: with r the ratio of its amounts, x_a − r x_b
+    holds the companions of x_a with positive and those of x_b with negative sign (the paper's isolating pairs).
     """
     if problem.signed:
         return state
     holders = problem.holders(state)
-    rare = np.flatnonzero((holders > 0) & (holders <= RARE))
-    gram = state.S @ state.S.T
+    rare = np.flatnonzero((holders >= 2) & (holders <= RARE))
+    draft = Draft.of(state)
     for j in rare[rare >= problem.n_fixed].tolist():
-        S, G = state.S.copy(), gram.copy()
-        _put(S, G, [j], 0.0)
-        price, sigma = np.array([problem.usage_price]), np.array([RESOLUTION])
-        C, _, _ = decode_arrays(state.S[[j]], S, sigma, price, k_max=min(COMPANIONS, *S.shape), gram=G)
-        for part in (0.4, 0.8):
-            seed = np.maximum(state.S[j] - part * C[0] @ S, 0.0)
-            pool = _without(problem, state, (j,), True, gram, seed / max(np.linalg.norm(seed), 1e-300))
-            if pool is not None:
-                state = problem.decode(pool[pool.any(axis=1)], state.sigma)
-                if state.count != len(gram):
-                    return state
-                gram = state.S @ state.S.T
-                break
-    return state
+        any(draft.replace(problem, (j,), seed) for seed in _isolated(problem, draft, j))
+    return draft.finished(problem, state)
+
+
+def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
+    """Profiles for slot j from pairs of its samples, those that change what its samples hold."""
+    state = draft.state
+    rows = np.flatnonzero(state.C[:, j])
+    sigma = state.sigma[rows] if state.sigma.ndim == 1 else root_mean_square(state.sigma[rows])
+    order = np.argsort(-state.C[rows, j] / sigma, kind="stable")
+    rows, sigma = rows[order], sigma[order]
+    X, held = problem.X[rows], state.C[rows] != 0
+    if problem.has_missing:
+        X = np.where(np.isnan(problem.D[rows]), state.C[rows] @ state.S, X)
+    price = np.array([problem.usage_price])
+    S, G = state.S.copy(), draft.gram.copy()
+    for b in range(1, min(len(rows), PAIRS + 1)):
+        _put(S, G, [j], X[b] / np.linalg.norm(X[b]))
+        ratio = state.C[rows[0], j] / state.C[rows[b], j]
+        noise = np.array([np.hypot(sigma[0], ratio * sigma[b])])
+        shares = decode_arrays(X[:1], S, noise, price, signed=True, gram=G)[0][0]
+        shared, shares[j] = shares[j], 0.0
+        seed = np.maximum(X[0] - np.maximum(shares, 0.0) @ S, 0.0)
+        if shared <= 0 or not seed.any():
+            continue
+        seed /= np.linalg.norm(seed)
+        _put(S, G, [j], seed)
+        trial = problem.rows(rows).decode(S, state.sigma[rows], gram=G)
+        if not np.array_equal(trial.C != 0, held):
+            yield seed
 
 
 Leaving = tuple[int, ...]
+Trial = tuple[Leaving, Literal["common"] | None]
 
 
-def _while_cheaper(
-    problem: Problem, state: State, trials: Callable[[list[int]], Sequence[tuple[Leaving, bool]]]
-) -> State:
+def _while_cheaper(problem: Problem, state: State, trials: Callable[[list[int]], Sequence[Trial]]) -> State:
     """Carry out trials on the weakest slots, from the cheapest up, as long as one of them lowers the cost."""
-    while state.count > 1 + problem.n_fixed:
-        rise = problem.repeats @ state.removal
-        rise[: problem.n_fixed] = np.inf
-        weakest = np.argsort(rise, kind="stable")[: min(WEAKEST, state.count - problem.n_fixed)].tolist()
-        gram = state.S @ state.S.T
-        for leaving, reseeded in trials(weakest):
-            pool = _without(problem, state, leaving, reseeded, gram)
-            if pool is not None:
-                state = problem.decode(pool[pool.any(axis=1)], state.sigma)
-                break
-        else:
-            return state
-    return state
+    draft = Draft.of(state)
+    while True:
+        free = draft.occupied()[problem.n_fixed :]
+        if len(free) < 2:
+            break
+        rise = problem.repeats @ draft.state.removal
+        weakest = free[np.argsort(rise[free], kind="stable")[:WEAKEST]].tolist()
+        if not any(draft.replace(problem, leaving, seed) for leaving, seed in trials(weakest)):
+            break
+    return draft.finished(problem, state)
 
 
-def _without(
-    problem: Problem,
-    state: State,
-    leaving: Leaving,
-    reseeded: bool,
-    gram: FloatArray,
-    seed: FloatArray | None = None,
-) -> FloatArray | None:
-    """The pool with some slots emptied and their heirs refitted, if that costs less; else None.
+@dataclass
+class Draft:
+    """A state that trials change in place: only the samples concerned are decoded anew, and slots that have
+    been given up stay as profiles of zeros until it is finished."""
 
-    reseeded : whether the first of the slots starts anew, from `seed` or from what their samples are left with
-    """
-    emptied = list(leaving)
-    S, G = state.S.copy(), gram.copy()
-    _put(S, G, emptied, 0.0)
-    rows = np.flatnonzero(state.C[:, emptied].any(axis=1))
-    if rows.size == 0:
-        return S
-    alone = problem.rows(rows).decode(S, state.sigma[rows], gram=G)
-    heirs = np.flatnonzero(((alone.C != 0) & (state.C[rows] == 0)).any(axis=0))
-    heirs = heirs[heirs >= problem.n_fixed]
-    if reseeded:
-        if seed is None:
-            seed = _common_direction(problem.residual(rows, alone), problem.signed)
-        _put(S, G, emptied[:1], seed)
-        heirs = np.union1d(heirs, emptied[:1])
-    rows = np.union1d(rows, np.flatnonzero((state.C[:, heirs] != 0).any(axis=1)))
-    local = problem.rows(rows)
-    elsewhere = problem.holders(state) - local.repeats @ (state.C[rows] != 0)
+    state: State
+    gram: FloatArray
+    changed: bool = False
 
-    def cost_here(C: FloatArray, misfit: FloatArray) -> float:
-        return float(local.repeats @ misfit) + problem.description(elsewhere + local.repeats @ (C != 0))
+    @classmethod
+    def of(cls, state: State) -> Draft:
+        own = replace(
+            state,
+            S=state.S.copy(),
+            C=state.C.copy(),
+            misfit=state.misfit.copy(),
+            removal=state.removal.copy(),
+        )
+        return cls(own, state.S @ state.S.T)
 
-    allowed = cost_here(state.C[rows], state.misfit[rows])
-    gap = np.inf
-    for _ in range(HEIR_ROUNDS):
-        trial = local.decode(S, state.sigma[rows], gram=G)
-        before, gap = gap, cost_here(trial.C, trial.misfit) - allowed
-        if gap < 0:
-            return S
-        if heirs.size == 0 or before - gap < HOPELESS * gap:
-            return None
-        _put(S, G, heirs, _refit(local, trial, heirs))
-    return None
+    def occupied(self) -> np.ndarray:
+        return np.flatnonzero(self.state.S.any(axis=1))
+
+    def finished(self, problem: Problem, before: State) -> State:
+        """All samples decoded over the slots that are left; `before` itself if nothing has changed."""
+        return problem.decode(self.state.S[self.occupied()], self.state.sigma) if self.changed else before
+
+    def replace(
+        self, problem: Problem, leaving: Leaving, seed: FloatArray | Literal["common"] | None = None
+    ) -> bool:
+        """Empty some slots and refit their heirs, if that costs less; whether it did.
+
+        seed : profile from which the first of the slots starts anew, or "common" for what their samples are
+            left with in common
+        """
+        state = self.state
+        emptied = list(leaving)
+        S, G = state.S.copy(), self.gram.copy()
+        _put(S, G, emptied, 0.0)
+        rows = np.flatnonzero(state.C[:, emptied].any(axis=1))
+        alone = problem.rows(rows).decode(S, state.sigma[rows], gram=G)
+        heirs = np.flatnonzero(((alone.C != 0) & (state.C[rows] == 0)).any(axis=0))
+        heirs = heirs[heirs >= problem.n_fixed]
+        if seed is not None:
+            if isinstance(seed, str):
+                seed = _common_direction(problem.residual(rows, alone), problem.signed)
+            _put(S, G, emptied[:1], seed)
+            heirs = np.union1d(heirs, emptied[:1])
+        rows = np.union1d(rows, np.flatnonzero((state.C[:, heirs] != 0).any(axis=1)))
+        local = problem.rows(rows)
+        elsewhere = problem.holders(state) - local.holders(state.rows(rows))
+
+        def cost_here(part: State) -> float:
+            return float(local.repeats @ part.misfit) + problem.description(elsewhere + local.holders(part))
+
+        allowed = cost_here(state.rows(rows))
+        gap = np.inf
+        for _ in range(HEIR_ROUNDS):
+            trial = local.decode(S, state.sigma[rows], gram=G)
+            before, gap = gap, cost_here(trial) - allowed
+            if gap < 0:
+                self._accept(rows, trial, G)
+                return True
+            if heirs.size == 0 or before - gap < HOPELESS * gap:
+                return False
+            _put(S, G, heirs, _refit(local, trial, heirs))
+        return False
+
+    def _accept(self, rows: np.ndarray, trial: State, gram: FloatArray) -> None:
+        state = self.state
+        state.C[rows], state.misfit[rows], state.removal[rows] = trial.C, trial.misfit, trial.removal
+        state.S[:] = trial.S
+        self.gram, self.changed = gram, True
 
 
 def _put(S: FloatArray, G: FloatArray, slots: list[int] | np.ndarray, profiles: FloatArray | float) -> None:

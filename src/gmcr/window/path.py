@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw
 from gmcr.validation import FloatArray
 from gmcr.window.moves import births, deaths, removals
@@ -47,12 +46,11 @@ class Path:
         self.listener = listener
 
     def add(self, stage: str, problem: Problem, state: State) -> Row:
-        fit = state.C @ state.S
         row = Row(
             stage,
             typical(state.sigma),
             state.count,
-            float(r_squared(problem.D, fit)),
+            problem.r_squared(state),
             state.usage,
             problem.cost(state, self.reference),
         )
@@ -79,7 +77,8 @@ class NoiseModel:
         law = problem.estimate_noise(state, self.kind)
         if self.given is not None:
             return self.given, law
-        return law.sigma(problem.D, state.C @ state.S), law
+        fit = state.C @ state.S if law.per_entry else None
+        return law.sigma(problem.D, fit), law
 
 
 def descend(

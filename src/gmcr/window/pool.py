@@ -55,6 +55,17 @@ def _sweep(S, X, W, first, users, amounts, n_fixed, n_sweeps, signed, n_blocks):
                         residual[m, l] += c * top[l]
 
 
+@njit(cache=True)
+def count_holders(C, repeats):
+    """Number of samples that hold each slot, a sample counting `repeats` times: (slots,)."""
+    holders = np.zeros(C.shape[1])
+    for m in range(C.shape[0]):
+        for j in range(C.shape[1]):
+            if C[m, j] != 0.0:
+                holders[j] += repeats[m]
+    return holders
+
+
 def update_pool(
     S: FloatArray,
     X: FloatArray,
@@ -76,19 +87,19 @@ def update_pool(
 
     Returns
     -------
-    S, C : new profiles and the concentrations rescaled to them; a slot nobody uses is kept as it was
+    S : the new profiles; a slot that nobody holds is kept as it was
+    sizes : (slots,) what they were before they were brought to unit norm, by which C is to be multiplied;
+        zero for a slot that vanished
     """
     samples, slots = np.nonzero(C)
-    order = np.argsort(slots, kind="stable")
-    samples, slots = samples[order], slots[order]
-    first = np.searchsorted(slots, np.arange(len(S) + 1))
     amounts = C[samples, slots]
+    order = np.argsort(slots, kind="stable")
+    samples, slots, amounts = samples[order], slots[order], amounts[order]
+    first = np.searchsorted(slots, np.arange(len(S) + 1))
     new = S.copy()
     n_blocks = max(1, min(S.shape[1] // 16, 4 * get_num_threads()))
     _sweep(new, X, W, first, samples, amounts, n_fixed, n_sweeps, signed, n_blocks)
-    norms = np.linalg.norm(new, axis=1)
-    vanished = norms == 0
+    sizes = np.linalg.norm(new, axis=1)
+    vanished = sizes == 0
     new[vanished] = S[vanished]
-    norms[vanished] = 1.0
-    C = C * np.where(vanished, 0.0, norms)
-    return new / norms[:, None], C
+    return new / np.where(vanished, 1.0, sizes)[:, None], sizes

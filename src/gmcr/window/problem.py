@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -10,9 +11,9 @@ from gmcr.decoding import decode_arrays
 from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
 from gmcr.rank import noise_edge
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.pool import update_pool
+from gmcr.window.pool import count_holders, update_pool
 
-ENOUGH_ENTRIES = 500_000  # for the noise to be told from
+ENOUGH_ENTRIES = 100_000  # for the noise to be told from
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Problem:
         return np.where(np.isnan(self.D), 0.0, W) if self.has_missing else W
 
     def refit(self, state: State, n_sweeps: int = 4) -> tuple[FloatArray, FloatArray]:
-        """The profiles refitted to the state's supports, and the concentrations scaled to them."""
+        """The profiles refitted to the state's amounts, and their sizes (zero where one vanished)."""
         return update_pool(
             state.S,
             self.X,
@@ -122,10 +123,10 @@ class Problem:
 
     def improve_pool(self, state: State) -> FloatArray:
         """The profiles refitted; slots that nobody holds fall away."""
-        S, C = self.refit(state)
-        held: BoolArray = np.asarray(C.any(axis=0))
-        held[: self.n_fixed] = True
-        return S[held] if held.any() else S[:1]
+        S, sizes = self.refit(state)
+        kept = (sizes > 0) & (self.holders(state) > 0)
+        kept[: self.n_fixed] = True
+        return S[kept] if kept.any() else S[:1]
 
     def rounds(self, S: FloatArray, sigma: FloatArray, n_rounds: int) -> State:
         """Decode and refit in turn, ending with a decode."""
@@ -162,7 +163,7 @@ class Problem:
 
     def holders(self, state: State) -> FloatArray:
         """Number of samples that hold each slot, by their weight: (slots,)."""
-        return self.repeats @ (state.C != 0)
+        return count_holders(state.C, self.repeats)
 
     def cost(self, state: State, sigma: FloatArray | None = None) -> float:
         """Misfit, plus what supports, amounts and slots cost: −2 log-likelihood up to a constant.
@@ -170,19 +171,37 @@ class Problem:
         States with different noise compare only at one and the same `sigma`: a count too large understates its
         own noise a little, and over all entries a little is a lot.
         """
-        misfit = state.misfit
-        if sigma is not None and sigma is not state.sigma:
-            scaled = (self.X - state.C @ state.S) / (sigma if sigma.ndim == 2 else sigma[:, None])
-            if self.has_missing:
-                scaled[np.isnan(self.D)] = 0.0
-            misfit = np.einsum("ml,ml->m", scaled, scaled)
+        misfit = state.misfit if sigma is None else self.misfit(state, sigma)
         return float(self.repeats @ misfit) + self.description(self.holders(state))
+
+    def misfit(self, state: State, sigma: FloatArray) -> FloatArray:
+        """Squared residuals of each sample in units of the noise `sigma`: (samples,)."""
+        if sigma is state.sigma:
+            return state.misfit
+        if sigma.ndim == 1 and state.sigma.ndim == 1:
+            return state.misfit * np.square(state.sigma / sigma)
+        residual = (self.X - state.C @ state.S) / (sigma if sigma.ndim == 2 else sigma[:, None])
+        if self.has_missing:
+            residual[np.isnan(self.D)] = 0.0
+        return np.einsum("ml,ml->m", residual, residual)
+
+    def r_squared(self, state: State) -> float:
+        """R² of the state, about column means."""
+        left = self.misfit(state, np.ones(self.n_samples)).sum()
+        return 1.0 - float(left) / self.spread if self.spread > 0 else np.nan
+
+    @cached_property
+    def spread(self) -> float:
+        """Sum of squares of the samples about their column means."""
+        return float(np.nansum(np.square(self.D - np.nanmean(self.D, axis=0))))
 
     def estimate_noise(self, state: State, kind: str) -> NoiseLaw:
         """The noise law that the state's residuals speak for."""
         weights = 1.0 / (state.sigma if state.sigma.ndim == 1 else root_mean_square(state.sigma)) ** 2
         learned = state.S[self.n_fixed :]
-        dof = degrees_of_freedom(self.D, state.C, learned if len(learned) else None, self.repeats * weights)
         # The level is a median over samples: some of them tell it as well as all of them do.
         some = slice(None, None, max(1, self.D.size // ENOUGH_ENTRIES))
-        return estimate_noise(self.D[some], state.C[some] @ state.S, dof[some], kind)
+        dof = degrees_of_freedom(
+            self.D, state.C, learned if len(learned) else None, self.repeats * weights, some
+        )
+        return estimate_noise(self.D[some], state.C[some] @ state.S, dof, kind)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-import numba
 import numpy as np
 
 from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
+from gmcr.threads import threads
 from gmcr.validation import FloatArray
 from gmcr.window.checkpoint import Checkpoint
 from gmcr.window.path import Row, typical
@@ -105,23 +105,6 @@ def progress(shown: bool) -> Iterator[Listener | None]:
             )
 
         yield show
-
-
-@contextmanager
-def threads(n_jobs: int | None) -> Iterator[None]:
-    """Within this, compiled code runs on so many threads: -1 is all of them, None as many as before."""
-    if n_jobs is None:
-        yield
-        return
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise InputError(f"n_jobs must be a number of threads, -1 for all, or None, not {n_jobs!r}.")
-    before, available = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    wanted = int(n_jobs) if n_jobs > 0 else available + 1 + int(n_jobs)
-    numba.set_num_threads(min(max(wanted, 1), available))
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
 
 
 def _together(listeners: list[Listener]) -> Listener:

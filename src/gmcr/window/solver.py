@@ -21,7 +21,7 @@ from gmcr.noise import NoiseLaw, root_mean_square
 from gmcr.validation import FloatArray
 from gmcr.window.count import Evidence, comes_back, decide, is_white
 from gmcr.window.dense import factorise, leading_vectors, reproducibility, starting_pools
-from gmcr.window.moves import births, merges, purifications
+from gmcr.window.moves import births, isolations, merges
 from gmcr.window.path import ROUNDS, NoiseModel, Path, Row, descend, settle, typical
 from gmcr.window.problem import Problem, State
 from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, unit_rows
@@ -208,7 +208,7 @@ def _coarse_to_fine(search: Search) -> None:
             S = merged.S
     if options.n_components is None:
         best = min(search.states.values(), key=search.cost)
-        pure = purifications(problem, best)
+        pure = isolations(problem, best)
         if pure is not best:
             search.keep(settle(problem, pure, search.noise, search.path, search.most))
 
@@ -305,9 +305,7 @@ def _reproducibility(search: Search) -> dict[int, float]:
     X = X if signed else np.maximum(X, 0.0)
     X = _some(X, search.options.seed)
     most = min(_most_to_fit(search), len(X) // 2 - 1)
-    return {
-        count: reproducibility(X, count, np.random.default_rng(0), signed) for count in range(1, most + 1)
-    }
+    return reproducibility(X, most, 0, signed) if most > 0 else {}
 
 
 def _some(X: FloatArray, seed: int) -> FloatArray:
