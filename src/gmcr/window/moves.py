@@ -6,7 +6,7 @@ another one, says nothing reliable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -85,14 +85,29 @@ def deaths(problem: Problem, state: State) -> State:
 
 def removals(problem: Problem, state: State) -> State:
     """Remove slots whose place others can take once they are refitted: splits, blends and shares."""
-    return _while_cheaper(problem, state, lambda weakest: [((j,), None) for j in weakest])
+    return _while_cheaper(problem, state, lambda draft, weakest: [((j,), None) for j in weakest])
 
 
 def merges(problem: Problem, state: State) -> State:
-    """Give up two slots for one new one: a component that never got its own slot hides in two blends."""
-    return _while_cheaper(
-        problem, state, lambda weakest: [(pair, "common") for pair in combinations(weakest, 2)]
-    )
+    """Give up two slots for one new one: a component that never got its own slot hides in two blends.
+
+    Beside pairs of weak slots, a slot made for one sample is added to each of its companions there: it may be
+    what one of them lacks.
+    """
+
+    def pairs(draft: Draft, weakest: list[int]) -> Iterator[Trial]:
+        for pair in combinations(weakest, 2):
+            yield pair, "common"
+        S, C = draft.state.S, draft.state.C
+        for j in weakest:
+            rows = np.flatnonzero(C[:, j])
+            if len(rows) == 1:
+                here = np.flatnonzero(C[rows[0]])
+                for i in here[(here >= problem.n_fixed) & (here != j)].tolist():
+                    total = C[rows[0], [i, j]] @ S[[i, j]]
+                    yield (i, j), total / np.linalg.norm(total)
+
+    return _while_cheaper(problem, state, pairs)
 
 
 def isolations(problem: Problem, state: State) -> State:
@@ -142,10 +157,13 @@ def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
 
 
 Leaving = tuple[int, ...]
-Trial = tuple[Leaving, Literal["common"] | None]
+Seed = FloatArray | Literal["common"] | None
+Trial = tuple[Leaving, Seed]
 
 
-def _while_cheaper(problem: Problem, state: State, trials: Callable[[list[int]], Sequence[Trial]]) -> State:
+def _while_cheaper(
+    problem: Problem, state: State, trials: Callable[[Draft, list[int]], Iterable[Trial]]
+) -> State:
     """Carry out trials on the weakest slots, from the cheapest up, as long as one of them lowers the cost."""
     draft = Draft.of(state)
     while True:
@@ -154,7 +172,7 @@ def _while_cheaper(problem: Problem, state: State, trials: Callable[[list[int]],
             break
         rise = problem.repeats @ draft.state.removal
         weakest = free[np.argsort(rise[free], kind="stable")[:WEAKEST]].tolist()
-        if not any(draft.replace(problem, leaving, seed) for leaving, seed in trials(weakest)):
+        if not any(draft.replace(problem, leaving, seed) for leaving, seed in trials(draft, weakest)):
             break
     return draft.finished(problem, state)
 
@@ -186,9 +204,7 @@ class Draft:
         """All samples decoded over the slots that are left; `before` itself if nothing has changed."""
         return problem.decode(self.state.S[self.occupied()], self.state.sigma) if self.changed else before
 
-    def replace(
-        self, problem: Problem, leaving: Leaving, seed: FloatArray | Literal["common"] | None = None
-    ) -> bool:
+    def replace(self, problem: Problem, leaving: Leaving, seed: Seed = None) -> bool:
         """Empty some slots and refit their heirs, if that costs less; whether it did.
 
         seed : profile from which the first of the slots starts anew, or "common" for what their samples are

@@ -86,6 +86,10 @@ class Search:
             self.states[state.count] = state
         return cost < lowest - self.problem.usage_price
 
+    @property
+    def best(self) -> State:
+        return min(self.states.values(), key=self.cost)
+
     def pool(self, profiles: FloatArray) -> FloatArray:
         """A starting pool: the fixed profiles, then these."""
         fixed = self.options.fixed
@@ -139,7 +143,7 @@ def _run(search: Search) -> None:
         return
     # Nothing speaks for a handful: perhaps there are more components than the channels can tell.
     _coarse_to_fine(search)
-    if not _leaves_white_noise(search, min(search.states.values(), key=search.cost)):
+    if not _leaves_white_noise(search, search.best):
         _fit_counts(search)
 
 
@@ -199,18 +203,20 @@ def _coarse_to_fine(search: Search) -> None:
             state = descend(problem, S, _coarse_sigma(search), search.noise, search.path, search.most)
             if options.n_components is None:
                 state = settle(problem, state, search.noise, search.path, search.most)
-            if search.keep(state):
-                S = state.S
-                continue
-            merged = merges(problem, state) if options.n_components is None else state
-            if merged is state:
+            if not search.keep(state) and not _refine(search):
                 break
-            S = merged.S
-    if options.n_components is None:
-        best = min(search.states.values(), key=search.cost)
-        pure = isolations(problem, best)
-        if pure is not best:
-            search.keep(settle(problem, pure, search.noise, search.path, search.most))
+            S = search.best.S
+        else:
+            _refine(search)
+
+
+def _refine(search: Search) -> bool:
+    """Try on the cheapest state what only makes sense once the rest is right; whether that lowered the cost."""
+    if search.options.n_components is not None:
+        return False
+    problem, best = search.problem, search.best
+    state = isolations(problem, merges(problem, best))
+    return state is not best and search.keep(settle(problem, state, search.noise, search.path, search.most))
 
 
 def _coarse_sigma(search: Search) -> FloatArray:
