@@ -12,7 +12,7 @@ from gmcr.mixtures import make_mixtures
 from gmcr.noise import NoiseLaw
 from gmcr.rank import noise_edge
 from gmcr.window import moves
-from gmcr.window.count import comes_back, decide, is_white
+from gmcr.window.count import comes_back, correlation_length, decide, is_white, last_to_come_back
 from gmcr.window.dense import factorise, leading_parts, reproducibility
 from gmcr.window.path import NoiseModel, Path, descend, settle
 from gmcr.window.pool import update_pool
@@ -224,17 +224,44 @@ def test_white_noise_is_white_and_drift_is_not():
     assert not is_white(smooth)
 
 
-def test_what_comes_back_and_what_decides():
-    assert comes_back({1: 0.99, 2: 0.995, 3: 0.985, 4: 0.6}) == 3
-    assert comes_back({1: 0.5}) is None
-    guess = Guess(NoiseLaw("constant", 1.0), 7, False, 2)
-    real = decide(12, guess, False, list(range(1, 13)), {1: 0.99, 2: 0.99, 3: 0.99, 4: 0.2})
+def test_correlation_length():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(80, 300))
+    assert correlation_length(noise) == 1.0
+    means = np.apply_along_axis(lambda row: np.convolve(row, np.ones(5) / 5, mode="same"), 1, noise)
+    assert correlation_length(means) == pytest.approx(5.0, rel=0.1)  # 1 + 2 (0.8 + 0.6 + 0.4 + 0.2)
+    assert correlation_length(np.zeros((5, 8))) == 1.0
+
+
+def test_what_comes_back():
+    assert comes_back({1: 0.99, 2: 0.995, 3: 0.6})
+    assert not comes_back({1: 0.99, 2: 0.9})
+    values = {1: 0.99, 2: 0.95, 3: 0.999, 4: 0.9, 5: 0.3}
+    assert last_to_come_back(values, 5) == 3
+    assert last_to_come_back(values, 2) == 2
+    assert last_to_come_back({1: 0.9}, 5) == 1
+
+
+def test_what_decides_the_count():
+    guess, counts = Guess(NoiseLaw("constant", 1.0), 7, False, 2), list(range(1, 13))
+    back = {1: 0.99, 2: 0.99, 3: 0.995, 4: 0.5, 5: 0.4, 6: 0.3}
+    real = decide(5, guess, False, counts, back)
     assert (real.count, real.decided_by, real.firm) == (3, "reproducibility", True)
-    assert decide(12, guess, True, [12], {}).count == 12
-    assert decide(5, guess, False, list(range(1, 13)), {1: 0.99, 2: 0.3}).count == 2
+    assert "3 components" in str(real)
+    agreed = decide(3, guess, False, counts, back)
+    assert (agreed.count, agreed.decided_by, agreed.firm) == (3, "cost", True)
+    steady = {1: 0.99, 2: 0.97, 3: 0.96, 4: 0.9, 5: 0.7, 6: 0.6}
+    white = decide(5, guess, True, counts, steady)
+    assert (white.count, white.decided_by) == (5, "cost")
+    against = decide(
+        5, guess, True, counts, back
+    )  # white noise, but the profiles of 4 and 5 do not come back
+    assert (against.count, against.low, against.high) == (3, 3, 5)
+    assert decide(40, guess, False, [3, 40], back).count == 40  # more than halves were asked about
+    unsure = decide(4, guess, False, counts, {1: 0.99, 2: 0.9, 3: 0.7, 4: 0.6, 5: 0.5})
+    assert (unsure.count, unsure.low, unsure.high) == (2, 2, 4)
     asked = decide(5, guess, False, [4, 5, 6], {}, asked=6)
     assert (asked.count, asked.decided_by) == (6, "you")
-    assert "3 components" in str(real)
 
 
 def test_reproducibility_collapses_beyond_the_count():

@@ -1,8 +1,12 @@
 """The count, and what speaks for it.
 
 Where what is left over is white noise, the cost decides: it is a likelihood, and it was measured against the
-truth. Measured data often leave more than noise (scatter, drift, digitisation); then every further slot pays for
-itself, no cost can be trusted, and the profiles that come back when the samples are split in halves decide.
+truth. Measured data often leave more than noise (scatter, drift, shifts, digitisation). What is correlated along
+the channels counts in the cost for as many independent channels as it amounts to. What then still pays for
+further slots is real structure, but not of components: profiles fitted to it differ between halves of the
+samples. So the cost's count stands if its profiles come back from halves; if not, the count below it beyond
+which profiles most clearly stop coming back. Even white noise does not save a count whose profiles do not come
+back, where those of a smaller one do and those of none between come near it.
 """
 
 from __future__ import annotations
@@ -15,7 +19,9 @@ from gmcr.rank import noise_edge
 from gmcr.validation import FloatArray
 from gmcr.window.start import Guess
 
-COMES_BACK = 0.98  # cosine from which a profile of one half counts as the same as one of the other
+COMES_BACK = 0.98  # cosine from which a profile of one half is the same as one of the other
+RESEMBLES = 0.8  # cosine from which it speaks for the same component, where the cost does too
+RESOLVED = 0.999  # cosines above this tell nothing more about the count
 CORRELATED = 0.05  # correlation of neighbouring residuals, beyond chance, from which noise is not white
 
 
@@ -27,10 +33,10 @@ class Evidence:
     ----------
     count : the count chosen
     low, high : range that the different kinds of evidence leave
-    decided_by : "cost", "reproducibility", "rank" or "you"
+    decided_by : "cost", "reproducibility" or "you"
     by_cost : count with the lowest cost
     by_rank : count of singular values above the edge of white noise
-    by_reproducibility : largest count whose profiles come back from halves of the samples
+    by_reproducibility : count beyond which profiles most clearly stop coming back from halves of the samples
     white : whether what is left over looks like white noise
     reproducibility : per count, the smallest cosine between matched profiles of two halves
     """
@@ -52,10 +58,9 @@ class Evidence:
 
     def __str__(self) -> str:
         reasons = {
-            "cost": "what is left over is white noise, so the cost decides",
-            "reproducibility": "what is left over is not white noise, so the profiles that come back from "
-            "halves of the samples decide",
-            "rank": "no count above one comes back from halves of the samples, so the singular values decide",
+            "cost": "it has the lowest cost, and "
+            + ("what is left over is white noise" if self.white else "its profiles come back from halves"),
+            "reproducibility": "profiles beyond it do not come back from halves of the samples",
             "you": "as asked for",
         }
         spread = "all evidence agrees" if self.firm else f"the evidence leaves {self.low} to {self.high}"
@@ -70,10 +75,27 @@ class Evidence:
         return "\n".join(lines)
 
 
-def comes_back(reproducibility: dict[int, float]) -> int | None:
-    """The largest count whose profiles come back."""
-    good = [count for count, value in reproducibility.items() if value >= COMES_BACK]
-    return max(good, default=None)
+def comes_back(reproducibility: dict[int, float]) -> bool:
+    """Whether there is a count above one whose profiles come back."""
+    return any(value >= COMES_BACK for count, value in reproducibility.items() if count > 1)
+
+
+def last_to_come_back(reproducibility: dict[int, float], most: int) -> int:
+    """The count, up to `most`, beyond which profiles most clearly stop coming back: by the steepest fall.
+
+    Cosines near one differ in how many digits they agree to one, 0.99 from 0.9 as 0.9 from 0: so are they
+    compared.
+    """
+    digits = {k: -np.log10(1.0 - min(value, RESOLVED)) for k, value in reproducibility.items()}
+    falls = {k: digits[k] - digits[k + 1] for k in digits if 2 <= k <= most and k + 1 in digits}
+    return max(falls, key=lambda k: falls[k], default=min(most, 1))
+
+
+def sharp_end(reproducibility: dict[int, float], most: int) -> int | None:
+    """The count below `most` whose profiles come back while beyond it they do not even resemble each other."""
+    counts = [k for k, value in reproducibility.items() if 1 < k < most and value >= COMES_BACK]
+    beyond = {k: max((reproducibility[j] for j in reproducibility if j > k), default=1.0) for k in counts}
+    return max((k for k in counts if beyond[k] < RESEMBLES), default=None)
 
 
 def is_white(residual: FloatArray) -> bool:
@@ -91,6 +113,22 @@ def is_white(residual: FloatArray) -> bool:
     return neighbours < CORRELATED + 4.0 / np.sqrt(residual.size)
 
 
+def correlation_length(residual: FloatArray) -> float:
+    """Channels over which residuals are correlated, 1 for white noise: (samples, channels).
+
+    One plus twice the sum of the autocorrelations along channels, up to the first that is not clear of zero:
+    the factor by which correlated entries tell less than as many independent ones.
+    """
+    n = residual.shape[1]
+    spectrum = np.abs(np.fft.rfft(residual - residual.mean(), 2 * n, axis=1)) ** 2
+    power = np.fft.irfft(spectrum.mean(axis=0))[:n] / (n - np.arange(n))
+    if power[0] <= 0:
+        return 1.0
+    correlations = power[1 : max(n // 3, 1)] / power[0]
+    ends = np.flatnonzero(correlations < CORRELATED + 4.0 / np.sqrt(residual.size))
+    return 1.0 + 2.0 * float(correlations[: ends[0] if ends.size else None].sum())
+
+
 def decide(
     by_cost: int,
     guess: Guess,
@@ -99,20 +137,26 @@ def decide(
     reproducibility: dict[int, float],
     asked: int | None = None,
 ) -> Evidence:
-    """Choose the count from what is known, among the counts that have been fitted."""
-    back = comes_back(reproducibility)
+    """Choose the count from what is known, among the counts that have been fitted.
+
+    white : whether what the cheapest count leaves over is white noise, by its residuals or by the singular values
+    """
+    back = last_to_come_back(reproducibility, by_cost) if reproducibility else None
+    end = sharp_end(reproducibility, by_cost) if by_cost in reproducibility else None
     if asked is not None:
         count, by = asked, "you"
-    elif white or not reproducibility:
+    elif end is not None:
+        count, by = end, "reproducibility"
+    elif white or by_cost not in reproducibility or reproducibility[by_cost] >= RESEMBLES:
         count, by = by_cost, "cost"
-    elif back is not None and back > 1:
-        count, by = back, "reproducibility"
     else:
-        count, by = guess.count if guess.white else guess.drop, "rank"
+        count, by = back or 1, "reproducibility"
     count = min(available, key=lambda other: (abs(other - count), other))
-    votes = [count, by_cost, *([back] if back is not None and back > 1 else [])]
-    votes += [guess.count] if white and guess.white else []
-    votes = [count] if by == "reproducibility" and back == count else votes
+    votes = [count, by_cost, *([guess.count] if guess.white and white else [])]
+    if back is not None and not white:
+        votes.append(back)
+    if by == "reproducibility" and not white and reproducibility[count] >= COMES_BACK:
+        votes = [count]  # what pays beyond it has been seen not to come back
     return Evidence(
         count, min(votes), max(votes), by, by_cost, guess.count, back, white, dict(reproducibility)
     )

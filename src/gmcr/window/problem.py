@@ -165,14 +165,15 @@ class Problem:
         """Number of samples that hold each slot, by their weight: (slots,)."""
         return count_holders(state.C, self.repeats)
 
-    def cost(self, state: State, sigma: FloatArray | None = None) -> float:
+    def cost(self, state: State, sigma: FloatArray | None = None, length: float = 1.0) -> float:
         """Misfit, plus what supports, amounts and slots cost: −2 log-likelihood up to a constant.
 
         States with different noise compare only at one and the same `sigma`: a count too large understates its
-        own noise a little, and over all entries a little is a lot.
+        own noise a little, and over all entries a little is a lot. Where noise is correlated along the channels,
+        over `length` of them, the misfit tells that much less.
         """
         misfit = state.misfit if sigma is None else self.misfit(state, sigma)
-        return float(self.repeats @ misfit) + self.description(self.holders(state))
+        return float(self.repeats @ misfit) / length + self.description(self.holders(state))
 
     def misfit(self, state: State, sigma: FloatArray) -> FloatArray:
         """Squared residuals of each sample in units of the noise `sigma`: (samples,)."""

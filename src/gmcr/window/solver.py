@@ -19,7 +19,7 @@ import numpy as np
 from gmcr.decoding import ALPHA, usage_price
 from gmcr.noise import NoiseLaw, root_mean_square
 from gmcr.validation import FloatArray
-from gmcr.window.count import Evidence, comes_back, decide, is_white
+from gmcr.window.count import Evidence, comes_back, correlation_length, decide, is_white
 from gmcr.window.dense import factorise, leading_vectors, reproducibility, starting_pools
 from gmcr.window.moves import births, isolations, merges
 from gmcr.window.path import ROUNDS, NoiseModel, Path, Row, descend, settle, typical
@@ -133,12 +133,12 @@ def _run(search: Search) -> None:
         return
     if search.guess.white:
         _coarse_to_fine(search)
-        if few:
+        if few or not _leaves_white_noise(search, search.best):
             search.back = _reproducibility(search)
             _fit_counts(search)
         return
     search.back = _reproducibility(search)
-    if (comes_back(search.back) or 1) > 1:
+    if comes_back(search.back):
         _fit_counts(search)
         return
     # Nothing speaks for a handful: perhaps there are more components than the channels can tell.
@@ -283,9 +283,11 @@ def _whitened(search: Search) -> FloatArray:
 
 
 def _choose(search: Search, interrupted: bool) -> Solution:
-    states = search.states
-    by_cost = min(states, key=lambda count: search.cost(states[count]))
-    white = _leaves_white_noise(search, states[by_cost])
+    states, problem = search.states, search.problem
+    length = correlation_length(_scaled_residual(problem, search.best))
+    by_cost = min(states, key=lambda k: problem.cost(states[k], search.path.reference, length))
+    agreed = search.guess.white and search.guess.count == by_cost
+    white = agreed or _leaves_white_noise(search, states[by_cost])
     evidence = decide(by_cost, search.guess, white, list(states), search.back, search.options.n_components)
     state = states[evidence.count]
     law = search.noise.sigma(search.problem, state)[1]
@@ -296,13 +298,18 @@ def _choose(search: Search, interrupted: bool) -> Solution:
 
 def _leaves_white_noise(search: Search, state: State) -> bool:
     """Whether a state leaves nothing but white noise, with at least two samples to a slot."""
-    problem = search.problem
-    if 2 * state.count > problem.n_samples:
+    if 2 * state.count > search.problem.n_samples:
         return False
-    sigma = state.sigma if state.sigma.ndim == 2 else state.sigma[:, None]
-    residual = (problem.X - state.C @ state.S) / sigma
+    return is_white(_scaled_residual(search.problem, state))
+
+
+def _scaled_residual(problem: Problem, state: State) -> FloatArray:
+    """What a state leaves of the samples, in units of the noise, zero where missing."""
+    residual = (problem.X - state.C @ state.S) / (
+        state.sigma if state.sigma.ndim == 2 else state.sigma[:, None]
+    )
     residual[np.isnan(problem.D)] = 0.0
-    return is_white(residual)
+    return residual
 
 
 def _reproducibility(search: Search) -> dict[int, float]:
