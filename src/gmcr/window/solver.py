@@ -29,6 +29,7 @@ from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, un
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
 REHEATS = 5  # descents after the first, at most
 MOST_POLISHING = 20
+COOLING = (16, 8, 4, 2)  # times the noise at which a pool of given count is refitted first
 ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
 
 
@@ -245,8 +246,18 @@ def _fit_count(search: Search, count: int) -> None:
         pools.append(search.pool(given))
     for S in pools:
         search.keep(_polish(search, S))
+        search.keep(_polish(search, _cooled(search, S)))
     if count in search.states:
         search.path.add("count", problem, search.states[count])
+
+
+def _cooled(search: Search, S: FloatArray) -> FloatArray:
+    """The pool after a descent from a coarser noise: what small amounts blur, sparse supports sharpen."""
+    problem = search.problem
+    sigma, _ = search.noise.sigma(problem, problem.decode(S, search.path.reference))
+    for coarser in COOLING:
+        S = problem.rounds(S, coarser * sigma, 2 * ROUNDS).S
+    return S
 
 
 def _polish(search: Search, S: FloatArray) -> State:
