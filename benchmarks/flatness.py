@@ -38,8 +38,8 @@ BATTERY = {
 }
 UNCHANGED = "as it is"
 MODULES = (count, dense, moves, path, problem, solver, start)
-SCALED = ("ROUNDS", "WEAKEST", "HEIR_ROUNDS", "HOPELESS", "CORRELATED")  # constants to halve and double
-MOVED = {"SAME_DIRECTION": (0.7, 0.9), "COMES_BACK": (0.97, 0.99)}  # cosines
+SCALED = ("ROUNDS", "WEAKEST", "HEIR_ROUNDS", "HOPELESS", "RARE", "PAIRS", "CORRELATED")  # constants to halve and double
+MOVED = {"SAME_DIRECTION": (0.7, 0.9), "COMES_BACK": (0.97, 0.99), "RESEMBLES": (0.7, 0.9)}  # cosines
 
 
 # What can be changed, and how. Patches are made when a cell runs: a constant that has gone fails there, by name.
