@@ -38,7 +38,15 @@ BATTERY = {
 }
 UNCHANGED = "as it is"
 MODULES = (count, dense, moves, path, problem, solver, start)
-SCALED = ("ROUNDS", "WEAKEST", "HEIR_ROUNDS", "HOPELESS", "RARE", "PAIRS", "CORRELATED")  # constants to halve and double
+SCALED = (
+    "ROUNDS",
+    "WEAKEST",
+    "HEIR_ROUNDS",
+    "HOPELESS",
+    "RARE",
+    "PAIRS",
+    "CORRELATED",
+)  # constants to halve and double
 MOVED = {"SAME_DIRECTION": (0.7, 0.9), "COMES_BACK": (0.97, 0.99), "RESEMBLES": (0.7, 0.9)}  # cosines
 
 

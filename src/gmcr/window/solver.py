@@ -30,6 +30,7 @@ SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for repr
 REHEATS = 5  # descents after the first, at most
 MOST_POLISHING = 20
 COOLING = (16, 8, 4, 2)  # times the noise at which a pool of given count is refitted first
+SAMPLES_PER_SLOT = 4  # fewer, and the singular values alone do not speak for many components
 ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
 
 
@@ -134,7 +135,8 @@ def _run(search: Search) -> None:
         return
     if search.guess.white:
         _coarse_to_fine(search)
-        if few or not _leaves_white_noise(search, search.best):
+        thin = search.problem.n_samples < SAMPLES_PER_SLOT * search.guess.count
+        if few or thin and not _leaves_white_noise(search, search.best):
             search.back = _reproducibility(search)
             _fit_counts(search)
         return
