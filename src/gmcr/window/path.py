@@ -110,7 +110,8 @@ def descend(
 
 
 def settle(problem: Problem, state: State, noise: NoiseModel, path: Path, most: int) -> State:
-    """Deaths, removals, births and the noise in turn at the fine level, until nothing changes."""
+    """Deaths, removals, births and the noise in turn at the fine level, until nothing is gained."""
+    cost = np.inf
     for _ in range(MOST_SETTLING):
         count = state.count
         state = removals(problem, deaths(problem, state))
@@ -120,7 +121,8 @@ def settle(problem: Problem, state: State, noise: NoiseModel, path: Path, most: 
             state = removals(problem, deaths(problem, state))
         sigma, _ = noise.sigma(problem, state)
         state = problem.rounds(state.S, sigma, ROUNDS // 2)
-        path.add("settling", problem, state)
-        if len(born) == 0 and state.count == count:
+        before, cost = cost, path.add("settling", problem, state).cost
+        # A sample may be unexplained for good; what is born for it dies again, every time.
+        if state.count == count and (len(born) == 0 or before - cost < problem.usage_price):
             break
     return state

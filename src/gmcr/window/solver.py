@@ -136,7 +136,7 @@ def _run(search: Search) -> None:
     if search.guess.white:
         _coarse_to_fine(search)
         thin = search.problem.n_samples < SAMPLES_PER_SLOT * search.guess.count
-        if few or thin and not _leaves_white_noise(search, search.best):
+        if few or (thin and not _leaves_white_noise(search, search.best)):
             search.back = _reproducibility(search)
             _fit_counts(search)
         return
