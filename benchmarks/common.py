@@ -87,13 +87,17 @@ def score(mix: Mixtures, model: GMCR) -> Result:
     exact, true_exact : share of samples whose support is right; the second when they are decoded over the
         true pool with the true noise
     min_cos, ls_min_cos : smallest cosine between matched profiles; the second for `least_squares_pool`
+    apart_cos_gap : by how much the first falls short of the second over components that no other one always
+        accompanies: for those, part of the companion can be moved into the profile and nothing in D tells
     noise_ratio : estimated over true noise, median over samples; nothing where there is no noise
     law : the noise law found
     """
     compared = match(model, mix)
     reference = decode(mix.D, mix.S, noise=true_noise(mix))
     occurs = mix.supports.any(axis=0)
-    best = least_squares_pool(mix)
+    best_cosines = (least_squares_pool(mix) * mix.S).sum(axis=1)
+    apart = occurs & ~always_accompanied(mix.supports)
+    found = matched_cosines(model.components_, mix.S)
     noisy = mix.sigma > 0
     return {
         "count": model.n_components_,
@@ -101,10 +105,18 @@ def score(mix: Mixtures, model: GMCR) -> Result:
         "exact": compared.exact,
         "true_exact": share_exact(reference.supports, mix.supports),
         "min_cos": compared.min_cos,
-        "ls_min_cos": float((best * mix.S).sum(axis=1)[occurs].min()),
+        "ls_min_cos": float(best_cosines[occurs].min()),
+        "apart_cos_gap": float((best_cosines[apart].min() - found[apart].min()) if apart.any() else 0.0),
         "noise_ratio": float(np.median(model.noise_[noisy] / mix.sigma[noisy])) if noisy.any() else None,
         "law": model.noise_law_.kind,
     }
+
+
+def always_accompanied(supports: np.ndarray) -> np.ndarray:
+    """Whether some other component is in every sample that holds a component: (components,)."""
+    together = supports.T.astype(float) @ supports
+    np.fill_diagonal(together, -1.0)
+    return together.max(axis=1) >= supports.sum(axis=0)
 
 
 def share_exact(supports: np.ndarray, true_supports: np.ndarray) -> float:

@@ -82,6 +82,12 @@ def acceptance(runs: pd.DataFrame) -> list[dict[str, str]]:
     return [
         *lines,
         check("smallest cosine short of the LS pool, worst run", cosine_gap(runs), "<=", 0.005),
+        check(
+            "the same over components no other one always accompanies",
+            float(runs["apart_cos_gap"].max()),
+            "<=",
+            0.005,
+        ),
         check("noise off the truth, worst run", off, "<=", 0.10),
     ]
 
