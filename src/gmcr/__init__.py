@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gmcr.decoding import decode
     from gmcr.decomposition import Decomposition
+    from gmcr.eb.estimator import EBgMCR
     from gmcr.mixtures import make_mixtures
     from gmcr.rank import estimate_rank
     from gmcr.window.estimator import GMCR
 
     __version__: str
 
-__all__ = ["GMCR", "Decomposition", "__version__", "decode", "estimate_rank", "make_mixtures"]
+__all__ = ["GMCR", "Decomposition", "EBgMCR", "__version__", "decode", "estimate_rank", "make_mixtures"]
 
 _HOME = {
+    "EBgMCR": "gmcr.eb.estimator",
     "GMCR": "gmcr.window.estimator",
     "Decomposition": "gmcr.decomposition",
     "decode": "gmcr.decoding",
@@ -33,7 +35,13 @@ def __getattr__(name: str) -> Any:
         return import_module("importlib.metadata").version("gmcr")
     if name not in _HOME:
         raise AttributeError(f"module 'gmcr' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    try:
+        home = import_module(_HOME[name])
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(f"{name} needs torch; install it with: pip install 'gmcr[eb]'") from None
+    value = globals()[name] = getattr(home, name)
     return value
 
 

@@ -1,7 +1,16 @@
-"""The paper's solver, EB-gMCR: an energy-based gate that selects components per sample.
+"""The paper's solver, EB-gMCR: an energy-based gate selects components per sample.
 
-Here will live the gate, the networks, the loss, the schedules, the checkpoints by R² band, the anchor, and
-the estimator `EBgMCR`. This is the only folder that may import torch, which the extra `eb` installs;
-nothing outside it may need torch to be imported. Exact decoding is not repeated here: it is
-`gmcr.decoding`.
+    settings.py      every constant of the paper's table, by name
+    gate.py          from energies to selections
+    networks.py      energies f_e, concentrations f_c and the pool of profiles
+    loss.py          the four terms of Eq. 7
+    schedule.py      temperature and usage weight
+    checkpoints.py   one checkpoint per band of R²
+    termination.py   when a run ends by itself
+    anchor.py        margins, anchors and the stability horizon (Proposition 2)
+    training.py      Algorithm 1, with files to go on from
+    estimator.py     EBgMCR
+
+This is the only folder that imports torch, which the extra `eb` installs. Exact decoding is not repeated here: it
+is `gmcr.decoding`.
 """

@@ -1,0 +1,52 @@
+"""The training loss (Eq. 7): fit, usage, energy and ambiguity, each a mean over a minibatch."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from gmcr.eb.networks import Pass
+from gmcr.eb.settings import Settings
+
+
+def fit_term(X: Tensor, fit: Tensor) -> Tensor:
+    """Mean squared error over all entries."""
+    return (X - fit).square().mean()
+
+
+def usage_term(gating: Tensor) -> Tensor:
+    """C(x) = (1/N) Σ_i [f_e(x)]_i, averaged over the samples."""
+    return gating.mean()
+
+
+def energy_term(energies: Tensor) -> Tensor:
+    """Mean of the squared energies, perturbed as the gate sees them, over samples, slots and both states."""
+    return energies.square().mean()
+
+
+def ambiguity_term(pool: Tensor, gating: Tensor, membership: float, width: float) -> Tensor:
+    """R(B) (Eq. 8): the RBF kernel averaged over unordered pairs of slots in use in the minibatch.
+
+    A slot is in use when its gate probability exceeds `membership` for at least one sample.
+    """
+    used = pool[(gating > membership).any(dim=0)]
+    n = len(used)
+    if n < 2:
+        return pool.new_zeros(())
+    squares = used.square().sum(dim=1)
+    distances = (squares[:, None] + squares[None, :] - 2.0 * used @ used.T).clamp_min(0.0)
+    kernel = torch.exp(-distances / (2.0 * width**2))
+    return (kernel.sum() - kernel.diagonal().sum()) / (n * (n - 1))
+
+
+def total(X: Tensor, out: Pass, usage_price: float, settings: Settings) -> Tensor:
+    """Eq. 7, every term with its weight; a term of weight zero is not computed."""
+    terms = settings.fit_weight * fit_term(X, out.fit)
+    if settings.usage_weight and usage_price:
+        terms = terms + settings.usage_weight * usage_price * usage_term(out.gate)
+    if settings.energy_weight:
+        terms = terms + settings.energy_weight * energy_term(out.energies)
+    if settings.ambiguity_weight:
+        ambiguity = ambiguity_term(out.pool, out.gate, settings.membership, settings.kernel_width)
+        terms = terms + settings.ambiguity_weight * ambiguity
+    return terms

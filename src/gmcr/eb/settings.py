@@ -1,0 +1,86 @@
+"""The constants of the paper's solver (its table of constants), each by name. None is hidden in code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+from gmcr.errors import InputError
+
+MOST_SCALING = 4.0  # of the learning rate for a small pool
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All constants, with the paper's values as defaults.
+
+    The paper says that a constant shift of both energies cancels and omits it. It cancels in the gate, but not in
+    the mean energy, on which the usage weight, the energy term and the termination rule rest; the authors' runs
+    have it, as 32 steps of 0.05: `energy_offset`.
+    """
+
+    # Gate (Eq. 5)
+    temperature_start: float = 1.0  # τ₀
+    temperature_floor: float = 0.4  # τ_min
+    temperature_step: float = 0.01
+    temperature_every: int = 100  # epochs per step
+    temperature_eval: float = 0.01  # τ_eval
+    threshold: float = 0.9999994  # τ_thres
+    exploration: float = 0.1 * sqrt(32)  # s_ex
+    energy_offset: float = 32 * 0.05
+
+    # Loss (Eq. 7): weights of its terms; the usage term's is multiplied by the scheduled λ
+    fit_weight: float = 1.0
+    usage_weight: float = 1.0
+    energy_weight: float = 1e-10  # λ_se
+    ambiguity_weight: float = 1e-10  # λ_amb
+    kernel_width: float = 1.0  # of the RBF kernel
+    membership: float = 0.5  # gate probability from which a slot is in the ambiguity set
+    usage_from: float = 0.005  # nMSE below which λ rises
+    usage_smoothing: float = 0.95  # β_λ
+    usage_ratio: float = 1.0  # ρ
+
+    # Optimisation: AdamW
+    learning_rate: float = 5e-4
+    betas: tuple[float, float] = (0.9, 0.995)
+    weight_decay: float = 1e-3
+    epsilon: float = 1e-8
+    batch_size: int = 64
+
+    # Networks
+    energy_width: int = 4  # hidden width of f_e, in pools
+    concentration_width: int = 2  # of f_c
+    energy_init: float = 0.05  # standard deviation of the weights of f_e
+    other_init: float = 0.01  # of f_c
+    profile_init: float = 0.1  # of the profiles
+
+    # Checkpoints and termination
+    band_width: float = 0.005
+    entry: float = 0.01  # nMSE of the reconstructing regime
+    oscillation_window: int = 100  # epochs
+    energy_ratio: float = 0.25
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold < 1:
+            raise InputError(f"threshold must lie between 0 and 1, not {self.threshold}.")
+        for name in ("temperature_eval", "temperature_floor", "learning_rate", "band_width", "kernel_width"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name} must be positive, not {getattr(self, name)}.")
+        for name in ("batch_size", "temperature_every", "oscillation_window"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}.")
+
+    @property
+    def gap_floor(self) -> float:
+        """The energy gap from which a slot is selected: τ_eval · logit(τ_thres) ≈ 0.143."""
+        return self.temperature_eval * log(self.threshold / (1.0 - self.threshold))
+
+
+def scaled_rate(pool_size: int, settings: Settings | None = None) -> float:
+    """A learning rate for pools other than the paper's 1024: the smaller the pool the larger, up to four times.
+
+    The paper's dynamics (oscillation, falling energy, slots shared by many samples) come at 5e-4 with 1024 slots.
+    At that rate small pools end with one slot per sample; above four times that, the concentrations die in the
+    first hundred epochs and every sample gets the mean.
+    """
+    return (settings or Settings()).learning_rate * min(max(1.0, 1024 / pool_size), MOST_SCALING)
