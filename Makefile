@@ -55,5 +55,5 @@ $(VENV)/.core: $(VENV)/.created pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
-	$(INSTALL) -e ".[dev]" || $(INSTALL) -e ".[dev]"
+	$(INSTALL) -e ".[dev,eb]" || $(INSTALL) -e ".[dev,eb]"
 	@touch $@ $(VENV)/.core

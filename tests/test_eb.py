@@ -1,0 +1,446 @@
+"""The paper's solver, formula by formula, against what the paper says of each."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from gmcr import EBgMCR, make_mixtures  # noqa: E402
+from gmcr.eb import anchor, gate, loss, schedule, training  # noqa: E402
+from gmcr.eb.checkpoints import Bands, Checkpoint  # noqa: E402
+from gmcr.eb.networks import Model  # noqa: E402
+from gmcr.eb.settings import Settings, scaled_rate  # noqa: E402
+from gmcr.eb.termination import Termination  # noqa: E402
+from gmcr.errors import FileError, InputError  # noqa: E402
+from gmcr.matching import match  # noqa: E402
+from gmcr.metrics import nmse, r_squared  # noqa: E402
+
+PAPER = Settings()
+
+
+def random(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def small_model(n_slots=6, n_channels=10, settings=PAPER, signed=False, dtype=torch.float64):
+    model = Model(n_channels, n_slots, settings, signed)
+    model.initialise(random())
+    return model.to(dtype=dtype)
+
+
+# The gate
+
+
+def test_gate_probability_is_the_two_way_softmax():
+    energies = torch.randn(50, 4, 2, generator=random(), dtype=torch.float64)
+    for temperature in (1.0, 0.4, 0.1):
+        softmax = torch.softmax(-energies / temperature, dim=-1)[..., 1]
+        torch.testing.assert_close(gate.probabilities(gate.gaps(energies), temperature), softmax)
+
+
+def test_gate_noise_is_the_difference_of_two_gumbel_variables():
+    # P(gap + Z₁ − Z₀ > 0) is the logistic function of the gap.
+    gap = torch.full((200_000,), 0.7, dtype=torch.float64)
+    share = (gate.probabilities(gap, 1.0, random()) > 0.5).double().mean()
+    assert float(share) == pytest.approx(1 / (1 + np.exp(-0.7)), abs=0.005)
+
+
+def test_floor_is_the_threshold_on_the_probability():
+    assert PAPER.gap_floor == pytest.approx(0.143, abs=5e-4)
+    gap = torch.linspace(0.1, 0.2, 2001, dtype=torch.float64)
+    by_probability = gate.probabilities(gap, PAPER.temperature_eval) > PAPER.threshold
+    assert torch.equal(gate.selected(gap, PAPER), by_probability)
+
+
+def test_a_shift_of_both_energies_cancels_in_the_gate():
+    energies = torch.randn(5, 3, 2, generator=random(), dtype=torch.float64)
+    torch.testing.assert_close(gate.gaps(energies + 1.6), gate.gaps(energies))
+
+
+def test_exploration_noise_has_the_papers_scale():
+    assert PAPER.exploration == pytest.approx(0.57, abs=0.005)
+    noise = gate.perturbed(torch.zeros(100_000, dtype=torch.float64), PAPER.exploration, random())
+    assert float(noise.std()) == pytest.approx(PAPER.exploration, rel=0.01)
+
+
+# Networks
+
+
+def test_layers_have_the_papers_sizes_and_initial_spread():
+    n, d = 64, 100
+    model = Model(d, n, PAPER)
+    model.initialise(random())
+    shapes = [tuple(layer.weight.shape) for layer in model.energy if hasattr(layer, "weight")]
+    assert shapes == [(4 * n, d), (4 * n, 4 * n), (2 * n, 4 * n)]
+    shapes = [tuple(layer.weight.shape) for layer in model.concentration if hasattr(layer, "weight")]
+    assert shapes == [(2 * n, d), (2 * n, 2 * n), (n, 2 * n)]
+    gate_parameters = (d + 1) * 4 * n + (4 * n + 1) * 4 * n + (4 * n + 1) * 2 * n
+    amount_parameters = (d + 1) * 2 * n + (2 * n + 1) * 2 * n + (2 * n + 1) * n
+    assert sum(p.numel() for p in model.parameters()) == gate_parameters + amount_parameters + n * d
+    for network, spread in ((model.energy, 0.05), (model.concentration, 0.01)):
+        for layer in network:
+            if hasattr(layer, "weight"):
+                assert float(layer.weight.detach().std()) == pytest.approx(spread, rel=0.05)
+                assert not layer.bias.any()
+    assert float(model.profile.detach().square().mean().sqrt()) == pytest.approx(0.1, rel=0.05)
+    assert (model.profile >= 0).all()
+
+
+def test_pool_has_unit_norm_and_signs_only_where_asked():
+    model = small_model()
+    with torch.no_grad():
+        model.profile.sub_(0.05)
+    pool = model.pool()
+    torch.testing.assert_close(pool.norm(dim=1), torch.ones(6, dtype=torch.float64))
+    assert (pool >= 0).all()
+    signed = small_model(signed=True)
+    assert (signed.pool() < 0).any()
+    X = torch.rand(20, 10, generator=random(), dtype=torch.float64)
+    assert (signed.amounts(X) < 0).any()
+    assert (small_model().amounts(X) >= 0).all()
+
+
+def test_evaluation_reconstructs_from_selected_slots_alone():
+    model = small_model()
+    X = torch.rand(7, 10, generator=random(), dtype=torch.float64)
+    out = model.evaluate(X)
+    E = PAPER.energy_offset - out.energies  # the paper's energies
+    chosen = E[..., 0] - E[..., 1] > PAPER.gap_floor
+    for m in range(7):
+        expected = sum(
+            (float(out.amounts[m, j]) * model.pool()[j] for j in range(6) if chosen[m, j]), torch.zeros(10)
+        )
+        torch.testing.assert_close(out.fit[m], expected.to(torch.float64))
+
+
+def test_mean_energy_starts_near_the_offset():
+    X = torch.rand(30, 10, generator=random(), dtype=torch.float64)
+    assert training.evaluate(small_model(), X).mean_energy == pytest.approx(1.6, abs=0.2)
+
+
+# The loss
+
+
+def test_ambiguity_is_the_mean_kernel_over_pairs_in_use():
+    pool = small_model().pool().detach()
+    gating = torch.zeros(3, 6, dtype=torch.float64)
+    gating[0, 1], gating[1, 3], gating[2, 4], gating[0, 5] = 0.9, 0.6, 0.51, 0.5  # slot 5 is not above 0.5
+    pairs = [float(torch.exp(-(pool[i] - pool[j]).square().sum() / 2)) for i, j in combinations((1, 3, 4), 2)]
+    assert float(loss.ambiguity_term(pool, gating, 0.5, 1.0)) == pytest.approx(np.mean(pairs))
+    assert float(loss.ambiguity_term(pool, gating * 0.5, 0.5, 1.0)) == 0.0
+
+
+def test_terms_are_means():
+    X, fit = torch.ones(4, 5), torch.zeros(4, 5)
+    assert float(loss.fit_term(X, fit)) == 1.0
+    assert float(loss.usage_term(torch.tensor([[1.0, 0.0], [0.0, 0.0]]))) == 0.25
+    assert float(loss.energy_term(torch.full((2, 3, 2), 3.0))) == 9.0
+
+
+@pytest.mark.parametrize("term", ["fit_weight", "usage_weight", "energy_weight", "ambiguity_weight"])
+@pytest.mark.parametrize("signed", [False, True])
+def test_gradients_of_every_term_against_finite_differences(term, signed):
+    off = dict.fromkeys(("fit_weight", "usage_weight", "energy_weight", "ambiguity_weight"), 0.0)
+    settings = replace(PAPER, **(off | {term: 1.0}))
+    model = small_model(4, 6, settings, signed)
+    for parameter in model.parameters():  # away from the kinks of |·| and ReLU, which sit at the small start
+        torch.nn.init.normal_(parameter.data, 0.0, 0.5, generator=random(3))
+    X = torch.rand(5, 6, generator=random(1), dtype=torch.float64)
+
+    def value():
+        return loss.total(X, model(X, 0.7, random(2)), 1.0, settings)
+
+    model.zero_grad()
+    value().backward()
+    gradients = {name: p.grad for name, p in model.named_parameters()}
+    step = 1e-6
+    checked = 0
+    for name, parameter in model.named_parameters():
+        flat = parameter.data.view(-1)
+        for index in range(0, flat.numel(), max(1, flat.numel() // 5)):
+            old = float(flat[index])
+            flat[index] = old + step
+            up = float(value())
+            flat[index] = old - step
+            down = float(value())
+            flat[index] = old
+            gradient = gradients[name]
+            found = 0.0 if gradient is None else float(gradient.view(-1)[index])
+            assert found == pytest.approx((up - down) / (2 * step), rel=1e-4, abs=1e-7)
+            checked += found != 0.0
+    assert checked > 3
+
+
+# Schedules
+
+
+def test_temperature():
+    at = [schedule.temperature(epoch, PAPER) for epoch in (0, 99, 100, 5_999, 6_000, 50_000)]
+    assert at == pytest.approx([1.0, 1.0, 0.99, 0.41, 0.4, 0.4])
+
+
+def test_usage_weight_follows_its_target():
+    assert schedule.usage_target(0.005, 2.0, 1.5, 256, PAPER) == 0.0
+    assert schedule.usage_target(0.004, 2.0, 1.6, 256, PAPER) == pytest.approx(2.0 * 256 / 1.6)
+    weight, expected = 0.0, []
+    for target in (0.0, 10.0, 10.0, 0.0, 4.0):
+        weight = schedule.smoothed(weight, target, PAPER)
+        expected.append(weight)
+    assert expected == pytest.approx([0.0, 0.5, 0.975, 0.92625, 1.0799375])
+
+
+def test_window_price_is_that_of_theorem_1():
+    # A weight w on usage/pool against a mean over channels is a price w · channels / pool per selection.
+    weight = schedule.window_target(0.001, 0.04, 256, 512, 16, 64, PAPER)
+    assert weight * 512 / 256 == pytest.approx(0.04 * 2 * np.log(6 * 16 * 64 / 0.05))
+    assert schedule.window_target(0.01, 0.04, 256, 512, 16, 64, PAPER) == 0.0
+
+
+def test_rate_for_small_pools():
+    assert scaled_rate(1024) == 5e-4
+    assert scaled_rate(256) == pytest.approx(2e-3)
+    assert scaled_rate(64) == pytest.approx(2e-3)
+    assert scaled_rate(2048) == 5e-4
+
+
+# Checkpoints and termination
+
+
+def test_bands_are_closed_on_the_left():
+    bands = Bands(0.97, 0.005)
+    edges = {
+        0.9699: None,
+        0.97: 0,
+        0.97499: 0,
+        0.975: 1,
+        0.98: 2,
+        0.985: 3,
+        0.99: 4,
+        0.995: 5,
+        0.9999: 5,
+        1.0: None,
+    }
+    assert {r2: bands.band_of(r2) for r2 in edges} == edges
+    assert bands.edges(5) == (0.995, 1.0)
+    real = Bands(0.95, 0.005)
+    assert [real.band_of(0.95 + 0.005 * k) for k in range(10)] == list(range(10))
+
+
+def test_replacement_rule():
+    bands = Bands(0.97, 0.005)
+    assert bands.wants(0.981, 20)
+    bands.keep(Checkpoint(1, 20, 0.981, 100))
+    assert not bands.wants(0.984, 21)
+    assert bands.wants(0.9801, 19)
+    assert bands.wants(0.981, 20)  # as many, and R² not lower
+    assert not bands.wants(0.9809, 20)
+    assert bands.wants(0.986, 90)  # another band, still empty
+    assert not bands.wants(0.5, 1)
+    bands.keep(Checkpoint(2, 18, 0.992, 90))
+    bands.keep(Checkpoint(3, 18, 0.996, 95))
+    assert bands.edges(bands.fewest()) == (0.995, 1.0)  # as few, and the higher R²
+    assert bands.kept[bands.with_edges(0.98, 0.985)].count == 20
+    with pytest.raises(InputError, match="no checkpoint was kept"):
+        bands.with_edges(0.97, 0.975)
+    with pytest.raises(InputError, match="no band"):
+        Bands().fewest()
+
+
+def ends(nmses, energies):
+    termination = Termination(PAPER)
+    return [termination.update(a, b) for a, b in zip(nmses, energies, strict=True)]
+
+
+def test_termination_needs_all_three_conditions():
+    enter, wild, calm = [0.5, 0.5, 0.009], [0.02] * 101, [0.001] * 101
+    high, low = 1.6, 0.3
+    assert not any(ends([0.5] * 300, [low] * 300))  # never reconstructs
+    assert not any(ends(enter + calm + calm, [high] * 3 + [low] * 202))  # no oscillation
+    assert not any(ends(enter + wild + calm, [high] * 205))  # energy too high
+    assert ends(enter + wild + calm, [high] * 3 + [high] * 101 + [low] * 101).index(True) == 104
+    # Oscillation stays satisfied; a full window after entry is needed for it.
+    assert ends(enter + wild, [high] * 3 + [low] * 101) == [False] * 103 + [True]
+    assert not any(ends(enter + wild[:100], [high] * 3 + [low] * 100))
+
+
+def test_initial_energy_is_the_mean_up_to_entry():
+    termination = Termination(PAPER)
+    for nmse_now, energy in ((0.5, 1.0), (0.2, 2.0), (0.005, 3.0), (0.005, 9.0)):
+        termination.update(nmse_now, energy)
+    assert termination.entered == 2
+    assert termination.initial_energy == pytest.approx(2.0)
+
+
+def test_metrics_are_the_papers():
+    model = small_model(dtype=torch.float32)
+    X = torch.rand(40, 10, generator=random())
+    found = training.evaluate(model, X)
+    fit = model.evaluate(X).fit.detach().double().numpy()
+    assert found.r2 == pytest.approx(r_squared(X.double().numpy(), fit), rel=1e-5)
+    assert found.nmse == pytest.approx(nmse(X.double().numpy(), fit), rel=1e-5)
+    chosen = model.evaluate(X).gate.numpy() > 0
+    assert (found.count, found.usage) == (chosen.any(axis=0).sum(), chosen.sum())
+    assert found.single_users == (chosen.sum(axis=0) == 1).sum()
+
+
+# Anchors
+
+
+def test_anchors_are_read_off_the_mean_gaps():
+    gaps = np.array([[0.1, -0.3], [0.3, -0.3], [0.4, -0.2], [0.3, 0.5], [0.1, 0.6]])
+    found = anchor.anchors(gaps, 0.25)
+    assert [(event.epoch, event.held) for event in found] == [(1, 2), (3, 2)]
+    assert found[0].margin == pytest.approx(0.3)
+    assert anchor.anchors(gaps, 1.0) == []
+
+
+def test_lipschitz_bound_bounds_the_gradient():
+    model = small_model()
+    X = torch.rand(8, 10, generator=random(), dtype=torch.float64)
+    bound = anchor.lipschitz_bound(model.energy, X)
+    for x in X:
+        for output in range(12):
+            model.zero_grad()
+            model.energy(x[None])[0, output].backward()
+            norm = sum(float(p.grad.square().sum()) for p in model.energy.parameters()) ** 0.5
+            assert norm <= bound
+
+
+def test_horizon_and_deviation_level():
+    assert anchor.horizon(8.0, 1.0, 4, 0.5) == 1  # 8 / (4 · 2 · 1 · 2 · 0.5)
+    assert anchor.horizon(0.1, 100.0, 10_000, 5e-4) == 0
+    level = anchor.deviation_level(2.0, 3.0, 5.0, 7, 4, 100, 0.05)
+    inner = np.log(8 / 0.05) + 7 * np.log(3 + 2 * 5 * 6 * 10 / 2)
+    assert level == pytest.approx(4 * np.sqrt(2 * inner / 100) + 4 / 10)
+
+
+# Runs
+
+
+@pytest.fixture(scope="module")
+def mix():
+    return make_mixtures(n_components=4, n_samples=40, snr_db=30, n_features=48, random_state=1)
+
+
+def short_run(mix, **options):
+    settings = {"pool_size": 16, "max_epochs": 30, "learning_rate": 2e-3} | options
+    return EBgMCR(**settings).fit(mix.D)
+
+
+def test_a_seed_is_a_run(mix):
+    first, second, other = short_run(mix), short_run(mix), short_run(mix, random_state=1)
+    np.testing.assert_allclose(first.history_, second.history_, rtol=1e-5)
+    assert not np.allclose(first.history_["nmse"], other.history_["nmse"])
+
+
+@pytest.mark.parametrize("killed_at", [7, 20])
+def test_a_killed_run_goes_on_as_if_nothing_had_been(mix, tmp_path, killed_at):
+    whole = short_run(mix, max_epochs=40)
+
+    def kill(row):
+        if row["epoch"] == killed_at:
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        short_run(mix, max_epochs=40, folder=tmp_path, save_every=5, callback=kill)
+    state = tmp_path / training.STATE_FILE
+    assert state.exists()
+    resumed = short_run(mix, max_epochs=40, folder=tmp_path, save_every=5)
+    np.testing.assert_allclose(resumed.history_, whole.history_, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(resumed.final_.components, whole.final_.components, atol=1e-5)
+    assert training.read_margins(tmp_path, 16).shape == (40, 16)
+    assert len((tmp_path / training.HISTORY_FILE).read_text().splitlines()) == 41
+    with pytest.raises(FileError, match="other data or settings"):
+        short_run(mix, max_epochs=40, folder=tmp_path, learning_rate=1e-3)
+    state.write_bytes(b"not a state")
+    with pytest.raises(FileError, match="not the state of a run"):
+        short_run(mix, max_epochs=40, folder=tmp_path)
+
+
+def test_interrupted_run_keeps_what_it_has(mix):
+    def stop(row):
+        if row["epoch"] == 5:
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = short_run(mix, callback=stop)
+    assert model.n_epochs_ == 6
+
+
+@pytest.fixture(scope="module")
+def trained(mix):
+    return short_run(mix, pool_size=24, max_epochs=1500, lowest_band=0.5)
+
+
+def test_bands_hold_their_states(mix, trained):
+    assert trained.bands_
+    for band in trained.bands_:
+        assert band.low <= band.r2 < band.high
+        assert band.count == band.decomposition.n_components == len(band.slots)
+        assert band.usage == band.decomposition.usage
+        assert band.decomposition.r2(mix.D) == pytest.approx(band.r2, abs=1e-4)
+    fewest = trained.select()
+    assert fewest.n_components == min(band.count for band in trained.bands_)
+    low, high = trained.bands_[-1].low, trained.bands_[-1].high
+    assert trained.select(band=(low, high)) is trained.bands_[-1].decomposition
+    assert trained.select("final") is trained.final_
+    with pytest.raises(InputError, match="rule must be"):
+        trained.select("best")
+
+
+def test_three_decoders(mix, trained):
+    by_gate = trained.decode(mix.D, "gate")
+    np.testing.assert_allclose(by_gate, trained.select().concentrations, rtol=1e-4, atol=1e-5)
+    floored = trained.decode(mix.D, "floor", floor=0.5)
+    assert ((floored > 0) == (by_gate > 0.5)).all()
+    exact = trained.decode(mix.D, "exact")
+    assert exact.shape == by_gate.shape
+    np.testing.assert_array_equal(trained.transform(mix.D), by_gate)
+    with pytest.raises(InputError, match="by must be"):
+        trained.decode(mix.D, "luck")
+
+
+def test_refine_finishes_what_the_run_began(mix, trained):
+    refined = trained.refine(mix.D)
+    assert refined.model.n_components_ == 4
+    assert match(refined.model, mix).exact == 1.0
+    assert refined.scratch.n_components_ == 4
+    assert refined.survived.shape == (4,)
+
+
+def test_anchor_table(trained):
+    table = trained.anchors(0.01)
+    assert (table["held_epochs"] >= 1).all()
+    assert (table["certified_steps"] == 0).all()  # as expected at this scale
+    assert len(trained.anchors(1e9)) == 0
+
+
+def test_window_schedule_and_signed_run(mix):
+    model = short_run(mix, usage="window", signed=True, max_epochs=10)
+    assert len(model.history_) == 10
+    assert (model.final_.components < 0).any()
+
+
+def test_bad_calls(mix):
+    for options in ({"pool_size": 0}, {"usage": "free"}, {"learning_rate": "fast"}, {"max_epochs": 1.5}):
+        with pytest.raises(InputError):
+            short_run(mix, **options)
+    with_gap = mix.D.copy()
+    with_gap[0, 0] = np.nan
+    with pytest.raises(InputError, match="missing"):
+        EBgMCR(pool_size=4, max_epochs=1).fit(with_gap)
+
+
+def test_without_torch_one_sentence_says_what_to_install():
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import gmcr\n"
+        "try:\n    gmcr.EBgMCR\nexcept ImportError as error:\n    print(error)\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "EBgMCR needs torch; install it with: pip install 'gmcr[eb]'"
