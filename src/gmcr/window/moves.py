@@ -84,8 +84,16 @@ def deaths(problem: Problem, state: State) -> State:
 
 
 def removals(problem: Problem, state: State) -> State:
-    """Remove slots whose place others can take once they are refitted: splits, blends and shares."""
-    return _while_cheaper(problem, state, lambda draft, weakest: [((j,), None) for j in weakest])
+    """Remove slots whose place others can take once they are refitted: splits, blends and shares.
+
+    Tried are the weakest slots, and those made for one sample however much they explain of it.
+    """
+
+    def singles(draft: Draft, weakest: list[int]) -> Iterator[Trial]:
+        for j in dict.fromkeys([*weakest, *draft.held_once(problem)]):
+            yield (j,), None
+
+    return _while_cheaper(problem, state, singles)
 
 
 def merges(problem: Problem, state: State) -> State:
@@ -99,13 +107,11 @@ def merges(problem: Problem, state: State) -> State:
         for pair in combinations(weakest, 2):
             yield pair, "common"
         S, C = draft.state.S, draft.state.C
-        for j in weakest:
-            rows = np.flatnonzero(C[:, j])
-            if len(rows) == 1:
-                here = np.flatnonzero(C[rows[0]])
-                for i in here[(here >= problem.n_fixed) & (here != j)].tolist():
-                    total = C[rows[0], [i, j]] @ S[[i, j]]
-                    yield (i, j), total / np.linalg.norm(total)
+        for j, m in draft.held_once(problem).items():
+            here = np.flatnonzero(C[m])
+            for i in here[(here >= problem.n_fixed) & (here != j)].tolist():
+                total = C[m, [i, j]] @ S[[i, j]]
+                yield (i, j), total / np.linalg.norm(total)
 
     return _while_cheaper(problem, state, pairs)
 
@@ -142,9 +148,12 @@ def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
     S, G = state.S.copy(), draft.gram.copy()
     for b in range(1, min(len(rows), PAIRS + 1)):
         _put(S, G, [j], X[b] / np.linalg.norm(X[b]))
-        ratio = state.C[rows[0], j] / state.C[rows[b], j]
+        # What the slot took in makes its amount in the first sample too large, but not larger than the sample.
+        sizes = np.linalg.norm(X[0]) / np.linalg.norm(X[b])
+        ratio = min(state.C[rows[0], j] / state.C[rows[b], j], sizes)
         noise = np.array([np.hypot(sigma[0], ratio * sigma[b])])
-        shares = decode_arrays(X[:1], S, noise, price, signed=True, gram=G)[0][0]
+        start = held[:1] | held[b : b + 1]  # both samples hold j, so that the second is in it, as j
+        shares = decode_arrays(X[:1], S, noise, price, signed=True, start=start, gram=G)[0][0]
         shared, shares[j] = shares[j], 0.0
         seed = np.maximum(X[0] - np.maximum(shares, 0.0) @ S, 0.0)
         if shared <= 0 or not seed.any():
@@ -199,6 +208,11 @@ class Draft:
 
     def occupied(self) -> np.ndarray:
         return np.flatnonzero(self.state.S.any(axis=1))
+
+    def held_once(self, problem: Problem) -> dict[int, int]:
+        """Slots that a single sample holds, and which sample that is."""
+        slots = np.flatnonzero(np.count_nonzero(self.state.C, axis=0) == 1)
+        return {int(j): int(np.argmax(self.state.C[:, j] != 0)) for j in slots if j >= problem.n_fixed}
 
     def finished(self, problem: Problem, before: State) -> State:
         """All samples decoded over the slots that are left; `before` itself if nothing has changed."""
