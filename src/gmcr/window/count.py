@@ -136,13 +136,17 @@ def decide(
     available: list[int],
     reproducibility: dict[int, float],
     asked: int | None = None,
+    sparse: bool = False,
 ) -> Evidence:
     """Choose the count from what is known, among the counts that have been fitted.
 
     white : whether what the cheapest count leaves over is white noise, by its residuals or by the singular values
+    sparse : whether samples hold few of its components; then different samples speak for each of them already
     """
     back = last_to_come_back(reproducibility, by_cost) if reproducibility else None
-    end = sharp_end(reproducibility, by_cost) if by_cost in reproducibility else None
+    end = (
+        sharp_end(reproducibility, by_cost) if by_cost in reproducibility and not (white and sparse) else None
+    )
     if asked is not None:
         count, by = asked, "you"
     elif end is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -303,6 +303,7 @@ class GMCR(TransformerMixin, BaseEstimator):
         self._pool_covariance = np.zeros((self.n_components_, self.n_components_))
         out = self._decode(samples, noise)
         self._pool_covariance = self._covariance(out.concentrations[rows], out.noise[rows])
+        out = self._decode(samples, noise)
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
         path["chosen"] = path["level"] == solution.chosen
@@ -343,17 +344,38 @@ class GMCR(TransformerMixin, BaseEstimator):
         self.fractions_ = None if scales is None else as_fractions(self.concentrations_, scales)
 
     def _decode(self, samples: FloatArray, noise: Any = None) -> Decoding:
-        out = decode(
+        """Decode over the learned pool, whose own errors must not be taken for components.
+
+        The residual of a sample has the noise's variance times one plus the leverage of its concentrations among
+        those learned from. Where that could change a selection, the sample is decoded again at a price as much
+        higher.
+        """
+        out = self._decode_at(self.usage_price_, samples, noise)
+        leverage = self._leverage(out)
+        rows = np.flatnonzero(out.margin < self.usage_price_ * leverage)
+        if rows.size:
+            noise = noise[rows] if np.ndim(noise) > 0 else noise
+            again = self._decode_at(self.usage_price_ * (1.0 + leverage[rows]), samples[rows], noise)
+            changed = {f.name: getattr(out, f.name) for f in fields(out) if f.name != "confidence"}
+            for name, values in changed.items():
+                values[rows] = getattr(again, name)
+            leverage = self._leverage(out)
+        return replace(out, known=is_explained(out.misfit / (1.0 + leverage), samples, out.concentrations))
+
+    def _decode_at(self, price: Any, samples: FloatArray, noise: Any) -> Decoding:
+        return decode(
             samples,
             self.components_,
             self.noise_law_ if noise is None else noise,
-            price=self.usage_price_,
+            price=price,
             k_max=self.k_max,
             signed=bool(self.signed),
         )
+
+    def _leverage(self, out: Decoding) -> FloatArray:
+        """Variance that the pool's errors add to each sample's residual, in units of its noise: (samples,)."""
         scaled = out.concentrations / out.noise[:, None]
-        leverage = np.einsum("mi,mi->m", scaled @ self._pool_covariance, scaled)
-        return replace(out, known=is_explained(out.misfit / (1.0 + leverage), samples, out.concentrations))
+        return np.einsum("mi,mi->m", scaled @ self._pool_covariance, scaled)
 
     def _covariance(self, C: FloatArray, sigma: FloatArray) -> FloatArray:
         """Covariance of the learned profiles' entries, the same in every channel: (C' diag(1/σ²) C)⁺."""

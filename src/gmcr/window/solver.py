@@ -29,6 +29,7 @@ from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, un
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
 REHEATS = 5  # descents after the first, at most
 MOST_POLISHING = 20
+SPARSE = 0.5  # share of the components that samples hold, up to which they are few
 COOLING = (16, 8, 4, 2)  # times the noise at which a pool of given count is refitted first
 SAMPLES_PER_SLOT = 4  # fewer, and the singular values alone do not speak for many components
 ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
@@ -197,7 +198,7 @@ def _coarse_to_fine(search: Search) -> None:
     rng = np.random.default_rng(options.seed)
     for start in range(max(options.n_starts, 1)):
         if start == 0 and options.pool is not None:
-            S = search.pool(options.pool)
+            S = search.pool(_thinned(search, options.pool, n_free))
         elif start == 0:
             S = search.pool(problem.X[spread_samples(problem.X, n_free)])
         else:
@@ -211,6 +212,16 @@ def _coarse_to_fine(search: Search) -> None:
             S = search.best.S
         else:
             _refine(search)
+
+
+def _thinned(search: Search, pool: FloatArray, n: int) -> FloatArray:
+    """Of a starting pool with more slots than the singular values show components, the slots that span most.
+
+    As many slots as samples, say, would be a slot made for each: a trap that no single move leads out of.
+    """
+    if search.guess.white and len(pool) > n:
+        return pool[np.sort(spread_samples(pool, n))]
+    return pool
 
 
 def _refine(search: Search) -> bool:
@@ -301,7 +312,9 @@ def _choose(search: Search, interrupted: bool) -> Solution:
     by_cost = min(states, key=lambda k: problem.cost(states[k], search.path.reference, length))
     agreed = search.guess.white and search.guess.count == by_cost
     white = agreed or _leaves_white_noise(search, states[by_cost])
-    evidence = decide(by_cost, search.guess, white, list(states), search.back, search.options.n_components)
+    sparse = states[by_cost].usage <= SPARSE * by_cost * problem.n_samples
+    asked = search.options.n_components
+    evidence = decide(by_cost, search.guess, white, list(states), search.back, asked, sparse)
     state = states[evidence.count]
     law = search.noise.sigma(search.problem, state)[1]
     search.path.add("chosen", search.problem, state)
