@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,6 +29,17 @@ from gmcr.console import print_json
 if TYPE_CHECKING:
     from gmcr.io.table import Table
     from gmcr.window.estimator import GMCR
+
+
+class Solver(StrEnum):
+    window = "window"
+    eb = "eb"
+
+
+class UsageSchedule(StrEnum):
+    paper = "paper"
+    window = "window"
+
 
 CHECKPOINT = "checkpoint.gmcr"
 TABLES = ("profiles.csv", "concentrations.csv", "supports.csv", "path.csv")
@@ -70,6 +82,17 @@ def fit(
     ] = False,
     starts: Annotated[int, typer.Option(min=1, help="Number of starting pools.")] = 1,
     jobs: Annotated[int | None, typer.Option(help="Number of threads.", show_default="by size")] = None,
+    solver: Annotated[
+        Solver, typer.Option(help="The window solver, or the paper's (slow; needs torch).")
+    ] = Solver.window,
+    pool: Annotated[int, typer.Option(min=1, help="eb: slots of the pool.")] = 256,
+    max_epochs: Annotated[int, typer.Option(min=1, help="eb: iteration limit.")] = 20_000,
+    usage: Annotated[
+        UsageSchedule, typer.Option(help="eb: usage weight by the paper's schedule, or inside the window.")
+    ] = UsageSchedule.paper,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="eb: learning rate.", show_default="scaled to the pool")
+    ] = None,
     seed: Seed = 0,
     samples_in: Orientation = SamplesIn.auto,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is in the folder.")] = False,
@@ -91,6 +114,24 @@ def fit(
     table = read_table(data, samples_in=samples_in.value)
     if not as_json:
         print_notes(table.notes)
+    if solver is Solver.eb:
+        from gmcr.commands.fit_eb import fit_eb
+
+        with _run_folder(output, force):
+            fit_eb(
+                table,
+                output,
+                data.name,
+                pool=pool,
+                max_epochs=max_epochs,
+                signed=signed,
+                usage=usage.value,
+                learning_rate="scaled" if learning_rate is None else learning_rate,
+                seed=seed,
+                force=force,
+                as_json=as_json,
+            )
+        return
     model = GMCR(
         n_components="auto" if components is None else components,
         max_components=max_components,

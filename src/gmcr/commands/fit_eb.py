@@ -1,0 +1,124 @@
+"""`gmcr fit --solver eb`: the paper's solver on a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import rmtree
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from gmcr.commands.options import RUN_MODEL, names_of, print_notes
+from gmcr.console import print_json
+from gmcr.errors import GMCRError
+
+if TYPE_CHECKING:
+    from gmcr.eb.estimator import EBgMCR
+    from gmcr.io.table import Table
+
+STATE_FOLDER = "training"
+
+
+def fit_eb(
+    table: Table,
+    output: Path,
+    source: str,
+    *,
+    pool: int,
+    max_epochs: int,
+    signed: bool,
+    usage: str,
+    learning_rate: str | float | None,
+    seed: int,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Train, and write the fewest-components checkpoint (or the final state), all bands and the history.
+
+    The run's state is kept in RUN/training, from which the same command goes on after a kill.
+    """
+    try:
+        from gmcr import EBgMCR
+    except ImportError as error:
+        raise GMCRError(f"{error}.") from error
+    if force:
+        rmtree(output / STATE_FOLDER, ignore_errors=True)
+    model = EBgMCR(
+        pool,
+        max_epochs,
+        random_state=seed,
+        signed=signed,
+        learning_rate=learning_rate,
+        usage=usage,
+        lowest_band=0.95,
+        folder=output / STATE_FOLDER,
+        verbose=1,
+    )
+    started = perf_counter()
+    model.fit(table.samples)
+    seconds = perf_counter() - started
+    written = _write(output, model, table, source)
+    if as_json:
+        print_json(_as_dict(model, output, written, seconds) | {"notes": table.notes})
+    else:
+        print_notes([_in_short(model)])
+        typer.echo(f"\nWrote {output}: {', '.join(written)}; {seconds:.1f} s.")
+
+
+def _write(folder: Path, model: EBgMCR, table: Table, source: str) -> list[str]:
+    from gmcr.io.csv import write_csv
+    from gmcr.storage import write_whole
+
+    (folder / RUN_MODEL).unlink(missing_ok=True)
+    found, names = model.select("fewest" if model.bands_ else "final"), names_of(table)
+    components = [f"component {j}" for j in range(found.n_components)]
+    axis = range(found.n_channels) if table.axis is None else table.axis
+    bands = [[band.low, band.high, band.epoch, band.count, band.r2, band.usage] for band in model.bands_]
+    tables: dict[str, tuple[list[Any], Any]] = {
+        "profiles.csv": (["component", *axis], _labelled(components, found.components)),
+        "concentrations.csv": (["sample", *components], _labelled(names, found.concentrations)),
+        "supports.csv": (["sample", *components], _labelled(names, found.supports.astype(int))),
+        "bands.csv": (["low", "high", "epoch", "count", "r2", "usage"], bands),
+        "history.csv": (list(model.history_.columns), model.history_.itertuples(index=False)),
+    }
+    for name, (header, rows) in tables.items():
+        write_csv(folder / name, header, rows)
+    pages = [source, *table.notes, "", _in_short(model), *map(repr, model.bands_), "", str(found)]
+    write_whole(folder / "summary.txt", ("\n".join(pages) + "\n").encode())
+    found.save(folder / RUN_MODEL)
+    return [*tables, "summary.txt", RUN_MODEL]
+
+
+def _labelled(labels: Any, rows: Any) -> Any:
+    return ([label, *row] for label, row in zip(labels, rows, strict=True))
+
+
+def _in_short(model: EBgMCR) -> str:
+    end = "ended by the termination rule" if model.terminated_ else "not ended by the termination rule"
+    last = model.history_.iloc[-1]
+    text = (
+        f"{model.n_epochs_} epochs, {end}; final state: {last['count']:.0f} components, R² {last['r2']:.4f}, "
+        f"{last['usage']:.0f} selections, {last['single_users']:.0f} slots used by one sample."
+    )
+    if not model.bands_:
+        return f"{text} No band of R² was entered; the final state is what was written."
+    fewest = model.select()
+    return f"{text} Written: the checkpoint with the fewest components, {fewest.n_components}."
+
+
+def _as_dict(model: EBgMCR, folder: Path, written: list[str], seconds: float) -> dict[str, Any]:
+    found = model.select("fewest" if model.bands_ else "final")
+    return {
+        "run": str(folder),
+        "written": written,
+        "components": found.n_components,
+        "usage": found.usage,
+        "epochs": model.n_epochs_,
+        "terminated": model.terminated_,
+        "bands": [
+            {"low": band.low, "high": band.high, "epoch": band.epoch, "count": band.count, "r2": band.r2}
+            for band in model.bands_
+        ],
+        "seconds": seconds,
+    }
