@@ -2,11 +2,11 @@
 
     python benchmarks/eb_reuse.py --data ../shared/data --figure results/eb_reuse.csv
 
-The checkpoint is the one with the fewest components. Mixtures lie on the simplex with step 0.025; noise is uniform
-on [0, 3 % of the maximum]. Its mean is absorbed by the learned profiles, so the floor is the centred noise's nMSE
-times one plus the leverage of 21 training samples, about 1.11. `kept` is the share of boundary mixtures, which lack
-one component or two, that hold three all the same. `window` is the window solver's pool and decoder. The figure's
-data: one line per mixture.
+The checkpoint is the one with the fewest components. Mixtures lie on the simplex with step 0.025; noise is
+uniform on [0, 3 % of the maximum]. Its mean is absorbed by the learned profiles, so the floor is the centred
+noise's nMSE times one plus the leverage of 21 training samples, about 1.11. `kept` is the share of boundary
+mixtures, which lack one component or two, that hold three all the same. `window` is the window solver's pool
+and decoder. The figure's data: one line per mixture.
 """
 
 from __future__ import annotations

@@ -1,16 +1,19 @@
 """The paper's solver, formula by formula, against what the paper says of each."""
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from gmcr import EBgMCR, make_mixtures  # noqa: E402
+from gmcr import Decomposition, EBgMCR, make_mixtures  # noqa: E402
+from gmcr.cli import main  # noqa: E402
 from gmcr.eb import anchor, gate, loss, schedule, training  # noqa: E402
 from gmcr.eb.checkpoints import Bands, Checkpoint  # noqa: E402
 from gmcr.eb.networks import Model  # noqa: E402
@@ -434,6 +437,21 @@ def test_bad_calls(mix):
     with_gap[0, 0] = np.nan
     with pytest.raises(InputError, match="missing"):
         EBgMCR(pool_size=4, max_epochs=1).fit(with_gap)
+
+
+def test_command_line(mix, tmp_path, capsys):
+    np.savetxt(tmp_path / "mix.csv", mix.D, delimiter=",")
+    fit = ["fit", str(tmp_path / "mix.csv"), "-o", str(tmp_path / "run"), "--solver", "eb", "--pool", "16"]
+    assert main([*fit, "--max-epochs", "20"]) == 0
+    assert "20 epochs, not ended by the termination rule" in capsys.readouterr().out
+    history = pd.read_csv(tmp_path / "run" / "history.csv")
+    assert len(history) == 20
+    found = Decomposition.load(tmp_path / "run" / "model.gmcr")
+    assert found.n_channels == 48
+    assert main([*fit, "--max-epochs", "30"]) == 2  # a finished run is not replaced unasked
+    capsys.readouterr()
+    assert main([*fit, "--max-epochs", "25", "--force", "--usage", "window", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["epochs"] == 25
 
 
 def test_without_torch_one_sentence_says_what_to_install():

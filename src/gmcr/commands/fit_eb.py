@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gmcr.commands.options import RUN_MODEL, names_of, print_notes
+from gmcr.commands.options import RUN_MODEL, names_of
 from gmcr.console import print_json
 from gmcr.errors import GMCRError
 
@@ -62,7 +62,7 @@ def fit_eb(
     if as_json:
         print_json(_as_dict(model, output, written, seconds) | {"notes": table.notes})
     else:
-        print_notes([_in_short(model)])
+        typer.echo(_in_short(model))
         typer.echo(f"\nWrote {output}: {', '.join(written)}; {seconds:.1f} s.")
 
 
