@@ -113,6 +113,19 @@ def test_removal_undoes_a_split():
     assert moves.removals(problem, state).count == 8
 
 
+def test_slots_most_like_another_are_tried_for_removal(mix):
+    # Two slots that share a strong component explain too much to be among the weakest.
+    twin = mix.S[2] + 0.1 * mix.S[3]
+    problem = problem_of(mix.D)
+    state = problem.decode(np.vstack([mix.S, twin / np.linalg.norm(twin)]), mix.sigma)
+    holders = problem.holders(state)
+    tried = moves.Draft.of(state).alike(problem)
+    assert len(tried) <= moves.ALIKE
+    assert (10 if 0 < holders[10] <= holders[2] else 2) in tried
+    fixed = replace(problem, n_fixed=11)
+    assert moves.Draft.of(state).alike(fixed) == []
+
+
 def test_a_component_that_hides_in_blends_is_found():
     # In these data component 4 occurs four times, each time beside 19 or 28; two blends explain that as well.
     mix = make_mixtures(32, 128, 30, random_state=3)

@@ -24,6 +24,7 @@ HEIR_ROUNDS = 12  # refits that the heirs of a removed slot are given, at most, 
 HOPELESS = 0.02  # share of what is missing that a refit must win, for another one to be tried
 RARE = 8  # holders up to which a slot is rebuilt from pairs of its samples
 PAIRS = 2  # pairs that are tried: the strongest sample with the next ones
+ALIKE = 3  # pairs of slots, from the most alike down, of which one's removal is tried
 WEAKEST = 6  # slots, from the cheapest up, whose removal is tried
 
 
@@ -86,11 +87,12 @@ def deaths(problem: Problem, state: State) -> State:
 def removals(problem: Problem, state: State) -> State:
     """Remove slots whose place others can take once they are refitted: splits, blends and shares.
 
-    Tried are the weakest slots, and those made for one sample however much they explain of it.
+    Tried are the weakest slots; and, however much they explain, those made for one sample and those most like
+    another slot.
     """
 
     def singles(draft: Draft, weakest: list[int]) -> Iterator[Trial]:
-        for j in dict.fromkeys([*weakest, *draft.held_once(problem)]):
+        for j in dict.fromkeys([*weakest, *draft.held_once(problem), *draft.alike(problem)]):
             yield (j,), None
 
     return _while_cheaper(problem, state, singles)
@@ -213,6 +215,15 @@ class Draft:
         """Slots that a single sample holds, and which sample that is."""
         slots = np.flatnonzero(np.count_nonzero(self.state.C, axis=0) == 1)
         return {int(j): int(np.argmax(self.state.C[:, j] != 0)) for j in slots if j >= problem.n_fixed}
+
+    def alike(self, problem: Problem) -> list[int]:
+        """Of the pairs of slots most like each other, the less held one of each."""
+        cosines = np.triu(np.abs(self.gram), 1)
+        order = np.argsort(-cosines, axis=None, kind="stable")[:ALIKE]
+        holders = problem.holders(self.state)
+        pairs = zip(*np.unravel_index(order, cosines.shape))
+        less_held = [min(pair, key=lambda j: holders[j]) for pair in pairs]
+        return [int(j) for j in less_held if j >= problem.n_fixed and holders[j] > 0]
 
     def finished(self, problem: Problem, before: State) -> State:
         """All samples decoded over the slots that are left; `before` itself if nothing has changed."""
