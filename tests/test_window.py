@@ -270,6 +270,10 @@ def test_what_decides_the_count():
         5, guess, True, counts, back
     )  # white noise, but the profiles of 4 and 5 do not come back
     assert (against.count, against.low, against.high) == (3, 3, 5)
+    ranked = replace(guess, count=4, white=True)
+    dense = decide(5, ranked, True, counts, steady)
+    assert (dense.count, dense.decided_by, dense.low, dense.high) == (4, "rank", 4, 5)
+    assert decide(5, ranked, True, counts, steady, sparse=True).count == 5
     assert decide(40, guess, False, [3, 40], back).count == 40  # more than halves were asked about
     unsure = decide(4, guess, False, counts, {1: 0.99, 2: 0.9, 3: 0.7, 4: 0.6, 5: 0.5})
     assert (unsure.count, unsure.low, unsure.high) == (2, 2, 4)

@@ -33,7 +33,7 @@ class Evidence:
     ----------
     count : the count chosen
     low, high : range that the different kinds of evidence leave
-    decided_by : "cost", "reproducibility" or "you"
+    decided_by : "cost", "rank", "reproducibility" or "you"
     by_cost : count with the lowest cost
     by_rank : count of singular values above the edge of white noise
     by_reproducibility : count beyond which profiles most clearly stop coming back from halves of the samples
@@ -60,6 +60,7 @@ class Evidence:
         reasons = {
             "cost": "it has the lowest cost, and "
             + ("what is left over is white noise" if self.white else "its profiles come back from halves"),
+            "rank": "as many singular values stand above white noise, and samples hold most components",
             "reproducibility": "profiles beyond it do not come back from halves of the samples",
             "you": "as asked for",
         }
@@ -143,16 +144,20 @@ def decide(
     white : whether what the cheapest count leaves over is white noise, by its residuals or by the singular values
     sparse : whether samples hold few of its components; then different samples speak for each of them already
     """
-    back = last_to_come_back(reproducibility, by_cost) if reproducibility else None
-    end = (
-        sharp_end(reproducibility, by_cost) if by_cost in reproducibility and not (white and sparse) else None
-    )
+    likely = by_cost
+    if guess.white and not sparse and guess.count < by_cost:
+        # Samples that hold most components have as many singular values above the noise as components; a slot
+        # more can only have paid because the fit with fewer was not the best there is.
+        likely, white = guess.count, True
+    back = last_to_come_back(reproducibility, likely) if reproducibility else None
+    known = likely in reproducibility
+    end = sharp_end(reproducibility, likely) if known and not (white and sparse) else None
     if asked is not None:
         count, by = asked, "you"
     elif end is not None:
         count, by = end, "reproducibility"
-    elif white or by_cost not in reproducibility or reproducibility[by_cost] >= RESEMBLES:
-        count, by = by_cost, "cost"
+    elif white or not known or reproducibility[likely] >= RESEMBLES:
+        count, by = likely, "cost" if likely == by_cost else "rank"
     else:
         count, by = back or 1, "reproducibility"
     count = min(available, key=lambda other: (abs(other - count), other))
