@@ -29,7 +29,7 @@ from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, un
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
 REHEATS = 5  # descents after the first, at most
 MOST_POLISHING = 20
-SPARSE = 1 / 3  # share of the components that samples hold, up to which they are few
+SPARSE = 0.5  # share of the components that samples hold, up to which they are few
 COOLING = (16, 8, 4, 2)  # times the noise at which a pool of given count is refitted first
 SAMPLES_PER_SLOT = 4  # fewer, and the singular values alone do not speak for many components
 ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
