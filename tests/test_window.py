@@ -256,7 +256,7 @@ def test_what_comes_back():
 
 
 def test_what_decides_the_count():
-    guess, counts = Guess(NoiseLaw("constant", 1.0), 7, False, 2), list(range(1, 13))
+    guess, counts = Guess(NoiseLaw("constant", 1.0), 7, False), list(range(1, 13))
     back = {1: 0.99, 2: 0.99, 3: 0.995, 4: 0.5, 5: 0.4, 6: 0.3}
     real = decide(5, guess, False, counts, back)
     assert (real.count, real.decided_by, real.firm) == (3, "reproducibility", True)

@@ -24,6 +24,7 @@ from gmcr.commands.options import (
     noise_option,
     print_notes,
 )
+from gmcr.commands.run_folder import SUMMARY, Tables, component_names, labelled, write_run
 from gmcr.console import print_json
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _run_folder(folder: Path, force: bool) -> Iterator[None]:
     """The folder, made if need be; one that holds a finished run is refused unless it may be replaced."""
     from gmcr.errors import FileError
 
-    taken = [name for name in (RUN_MODEL, *TABLES, "summary.txt") if (folder / name).exists()]
+    taken = [name for name in (RUN_MODEL, *TABLES, SUMMARY) if (folder / name).exists()]
     if taken and not force and not (folder / CHECKPOINT).exists():
         raise typer.BadParameter(f"{folder} holds {taken[0]} already; --force replaces it.")
     if force:
@@ -196,32 +197,13 @@ def _as_frame(table: Table) -> Any:
 
 
 def _write_run(folder: Path, model: GMCR, table: Table, source: str, warned: list[str]) -> list[str]:
-    """All files of the run, each whole or not at all; the model last, so that with it the run is complete."""
-    from gmcr.io.csv import write_csv
-    from gmcr.storage import write_whole
-
-    (folder / RUN_MODEL).unlink(missing_ok=True)
-    found, names = model.decomposition_, names_of(table)
-    components = [f"component {j}" for j in range(found.n_components)]
-    axis = range(found.n_channels) if found.axis is None else found.axis
-    tables = {
-        "profiles.csv": (["component", *axis], _labelled(components, found.components)),
-        "concentrations.csv": (["sample", *components], _labelled(names, found.concentrations)),
-        "supports.csv": (["sample", *components], _labelled(names, found.supports.astype(int))),
-        "path.csv": (list(model.path_.columns), model.path_.itertuples(index=False)),
-    }
+    found = model.decomposition_
+    others: Tables = {"path.csv": (list(model.path_.columns), model.path_.itertuples(index=False))}
     if model.fractions_ is not None:
-        tables["fractions.csv"] = (["sample", *components], _labelled(names, model.fractions_))
-    for name, (header, rows) in tables.items():
-        write_csv(folder / name, header, rows)
-    pages = [source, *table.notes, *warned, "", _in_short(model), "", str(found)]
-    write_whole(folder / "summary.txt", ("\n".join(pages) + "\n").encode())
-    model.save(folder / RUN_MODEL)
-    return [*tables, "summary.txt", RUN_MODEL]
-
-
-def _labelled(labels: Any, rows: Any) -> Iterator[list[Any]]:
-    return ([label, *row] for label, row in zip(labels, rows))
+        rows = labelled(names_of(table), model.fractions_)
+        others["fractions.csv"] = (["sample", *component_names(found)], rows)
+    summary = [source, *table.notes, *warned, "", _in_short(model)]
+    return write_run(folder, found, table, summary, others, model.save)
 
 
 def _in_short(model: GMCR) -> str:

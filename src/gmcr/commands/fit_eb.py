@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gmcr.commands.options import RUN_MODEL, names_of
+from gmcr.commands.run_folder import Tables, write_run
 from gmcr.console import print_json
 from gmcr.errors import GMCRError
 
 if TYPE_CHECKING:
+    from gmcr.decomposition import Decomposition
     from gmcr.eb.estimator import EBgMCR
     from gmcr.io.table import Table
 
@@ -67,31 +68,18 @@ def fit_eb(
 
 
 def _write(folder: Path, model: EBgMCR, table: Table, source: str) -> list[str]:
-    from gmcr.io.csv import write_csv
-    from gmcr.storage import write_whole
-
-    (folder / RUN_MODEL).unlink(missing_ok=True)
-    found, names = model.select("fewest" if model.bands_ else "final"), names_of(table)
-    components = [f"component {j}" for j in range(found.n_components)]
-    axis = range(found.n_channels) if table.axis is None else table.axis
+    found = _written(model)
     bands = [[band.low, band.high, band.epoch, band.count, band.r2, band.usage] for band in model.bands_]
-    tables: dict[str, tuple[list[Any], Any]] = {
-        "profiles.csv": (["component", *axis], _labelled(components, found.components)),
-        "concentrations.csv": (["sample", *components], _labelled(names, found.concentrations)),
-        "supports.csv": (["sample", *components], _labelled(names, found.supports.astype(int))),
+    others: Tables = {
         "bands.csv": (["low", "high", "epoch", "count", "r2", "usage"], bands),
         "history.csv": (list(model.history_.columns), model.history_.itertuples(index=False)),
     }
-    for name, (header, rows) in tables.items():
-        write_csv(folder / name, header, rows)
-    pages = [source, *table.notes, "", _in_short(model), *map(repr, model.bands_), "", str(found)]
-    write_whole(folder / "summary.txt", ("\n".join(pages) + "\n").encode())
-    found.save(folder / RUN_MODEL)
-    return [*tables, "summary.txt", RUN_MODEL]
+    summary = [source, *table.notes, "", _in_short(model), *map(repr, model.bands_)]
+    return write_run(folder, found, table, summary, others, found.save)
 
 
-def _labelled(labels: Any, rows: Any) -> Any:
-    return ([label, *row] for label, row in zip(labels, rows, strict=True))
+def _written(model: EBgMCR) -> Decomposition:
+    return model.select("fewest" if model.bands_ else "final")
 
 
 def _in_short(model: EBgMCR) -> str:
@@ -108,7 +96,7 @@ def _in_short(model: EBgMCR) -> str:
 
 
 def _as_dict(model: EBgMCR, folder: Path, written: list[str], seconds: float) -> dict[str, Any]:
-    found = model.select("fewest" if model.bands_ else "final")
+    found = _written(model)
     return {
         "run": str(folder),
         "written": written,

@@ -9,6 +9,7 @@
     termination.py   when a run ends by itself
     anchor.py        margins, anchors and the stability horizon (Proposition 2)
     training.py      Algorithm 1, with files to go on from
+    progress.py      the bar with the time left
     estimator.py     EBgMCR
 
 This is the only folder that imports torch, which the extra `eb` installs. Exact decoding is not repeated here: it

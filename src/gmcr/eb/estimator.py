@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,11 @@ from gmcr.decoding import decode
 from gmcr.decomposition import Decomposition
 from gmcr.eb import anchor, training
 from gmcr.eb.networks import Model
+from gmcr.eb.progress import listening
 from gmcr.eb.settings import Settings, scaled_rate
 from gmcr.errors import InputError
 from gmcr.metrics import r_squared
-from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise
+from gmcr.noise import degrees_of_freedom, estimate_noise
 from gmcr.validation import FloatArray, check_samples
 from gmcr.window.estimator import GMCR
 
@@ -36,7 +36,7 @@ SCHEDULES = ("paper", "window")
 class Band:
     """A checkpoint: the band of R² it was kept in, where the run stood, and its answer on the training samples.
 
-    pool_size : slots of the pool; the decomposition holds those in use
+    slots : which slots of the pool the decomposition holds, those in use
     """
 
     low: float
@@ -81,8 +81,8 @@ class EBgMCR(TransformerMixin, BaseEstimator):
     device : "auto" (CUDA, then MPS, then the processor) or a torch device
     random_state : seed
     signed : whether profiles and concentrations may be negative; removes the absolute values
-    learning_rate : None takes the paper's 5e-4; "scaled" multiplies it by 1024 over the pool size, which small
-        pools need to show the paper's dynamics; or a number
+    learning_rate : None takes the paper's 5e-4; "scaled" multiplies it by 1024 over the pool size, up to four
+        times, for small pools; or a number
     lowest_band : lower edge of the lowest band of R²: the paper's 0.97 for synthetic, 0.95 for real data
     usage : "paper", or "window" for a usage price inside the window of Theorem 1
     folder : where to keep state, history (CSV) and margins while the run goes on; a run killed there goes on
@@ -164,18 +164,18 @@ class EBgMCR(TransformerMixin, BaseEstimator):
             usage_schedule=self.usage,
             seed=int(self.random_state),
         )
+        first = _gate_tensors(run.model)
         folder = None if self.folder is None else Path(self.folder)
         if folder is not None and (folder / training.STATE_FILE).exists():
             training.resume(run, X, folder / training.STATE_FILE)
-        self._start_tensors = training.copied(run.model) if run.epoch == 0 else None
-        with _told(self.callback, bool(self.verbose), self.max_epochs, run) as listener:
+        with listening(self.callback, bool(self.verbose), self.max_epochs, run.epoch) as listener:
             try:
                 training.train(
                     run, X, self.max_epochs, folder=folder, save_every=self.save_every, listener=listener
                 )
             except KeyboardInterrupt:
                 warnings.warn("the run was interrupted; this is its state so far.", stacklevel=2)
-        self._learn(run, X, samples, folder)
+        self._learn(run, X, samples, folder, first)
         return self
 
     # Answers
@@ -205,8 +205,8 @@ class EBgMCR(TransformerMixin, BaseEstimator):
         samples = self._samples(D, reset=False)
         tensors, answer, slots = self._chosen(rule, band)
         if by == "exact":
-            return _exact(samples, answer.components, self.signed)
-        C = self._gated(tensors, samples)[:, list(slots)]
+            return decode(samples, answer.components, signed=self.signed).concentrations
+        C = _gated(self._model(tensors), samples)[:, list(slots)]
         return np.where(np.abs(C) > floor, C, 0.0) if by == "floor" else C
 
     def transform(self, D: Any) -> FloatArray:
@@ -303,12 +303,19 @@ class EBgMCR(TransformerMixin, BaseEstimator):
         validate_data(self, D, reset=reset, skip_check_array=True)
         return samples
 
-    def _learn(self, run: training.Run, X: torch.Tensor, samples: FloatArray, folder: Path | None) -> None:
+    def _learn(
+        self,
+        run: training.Run,
+        X: torch.Tensor,
+        samples: FloatArray,
+        folder: Path | None,
+        first: torch.Tensor,
+    ) -> None:
+        """Keep the checkpoints' answers and what the anchors need; first : the gate's parameters at the start."""
         self.n_epochs_ = run.epoch
         self.terminated_ = run.ended
         self.history_ = pd.DataFrame(run.history).astype({"epoch": int, "count": int, "usage": int})
         self._n_samples = len(samples)
-        self._tensors = {band: kept.tensors for band, kept in run.bands.kept.items()}
         self._bands = run.bands
         self.bands_ = [self._band(run, band, samples) for band in sorted(run.bands.kept)]
         self._final_tensors = training.copied(run.model)
@@ -319,10 +326,10 @@ class EBgMCR(TransformerMixin, BaseEstimator):
             else training.read_margins(folder, self.pool_size)
         )
         self._lipschitz = anchor.lipschitz_bound(run.model.energy, X)
-        self._n_gate_parameters = sum(p.numel() for p in run.model.energy.parameters())
+        self._n_gate_parameters = first.numel()
         with torch.inference_mode():
             self._energy_bound = float(run.model.energies(X).abs().max())
-        self._radius = _distance(self._start_tensors, self._final_tensors)
+        self._radius = float((_gate_tensors(run.model) - first).norm())
 
     def _band(self, run: training.Run, band: int, samples: FloatArray) -> Band:
         kept = run.bands.kept[band]
@@ -337,11 +344,11 @@ class EBgMCR(TransformerMixin, BaseEstimator):
         model = self._model(tensors)
         with torch.inference_mode():
             S = model.pool().double().numpy()
-        C = self._gated(tensors, samples)
+        C = _gated(model, samples)
         slots = np.flatnonzero(C.any(axis=0))
         slots = slots if slots.size else np.array([0])
         fit = C[:, slots] @ S[slots]
-        law = _noise_left(samples, C[:, slots], fit)
+        law = estimate_noise(samples, fit, degrees_of_freedom(samples, C[:, slots]))
         answer = Decomposition.from_factors(
             C[:, slots],
             S[slots],
@@ -358,13 +365,6 @@ class EBgMCR(TransformerMixin, BaseEstimator):
         model.load_state_dict(tensors)
         return model
 
-    def _gated(self, tensors: dict[str, torch.Tensor], samples: FloatArray) -> FloatArray:
-        """Concentrations of all slots by the frozen gate: (samples, pool)."""
-        model = self._model(tensors)
-        with torch.inference_mode():
-            out = model.evaluate(torch.as_tensor(samples, dtype=torch.float32))
-            return (out.gate * out.amounts).double().numpy()
-
     def _chosen(
         self, rule: str, band: tuple[float, float] | None
     ) -> tuple[dict[str, torch.Tensor], Decomposition, tuple[int, ...]]:
@@ -375,7 +375,7 @@ class EBgMCR(TransformerMixin, BaseEstimator):
             raise InputError(f'rule must be "fewest" or "final", not {rule!r}.')
         number = self._bands.fewest() if band is None else self._bands.with_edges(*band)
         kept = self.bands_[sorted(self._bands.kept).index(number)]
-        return self._tensors[number], kept.decomposition, kept.slots
+        return self._bands.kept[number].tensors, kept.decomposition, kept.slots
 
 
 def chosen_device(device: str) -> torch.device:
@@ -387,40 +387,13 @@ def chosen_device(device: str) -> torch.device:
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
-def _exact(samples: FloatArray, pool: FloatArray, signed: bool) -> FloatArray:
-    """The exact decoder over the pool, with the noise it leaves and the window's price."""
-    return decode(samples, pool, signed=signed).concentrations
+def _gated(model: Model, samples: FloatArray) -> FloatArray:
+    """Concentrations of all slots by a frozen model's gate: (samples, pool)."""
+    with torch.inference_mode():
+        out = model.evaluate(torch.as_tensor(samples, dtype=torch.float32))
+        return (out.gate * out.amounts).double().numpy()
 
 
-def _noise_left(samples: FloatArray, C: FloatArray, fit: FloatArray) -> NoiseLaw:
-    return estimate_noise(samples, fit, degrees_of_freedom(samples, C))
-
-
-def _distance(first: dict[str, torch.Tensor] | None, last: dict[str, torch.Tensor]) -> float:
-    """How far the gate's parameters have moved; their size where the start is not known."""
-    names = [name for name in last if name.startswith("energy.")]
-    squares = sum(float((last[n] - (0.0 if first is None else first[n])).square().sum()) for n in names)
-    return float(np.sqrt(squares))
-
-
-@contextmanager
-def _told(
-    callback: Callable[[dict[str, float]], object] | None, shown: bool, max_epochs: int, run: training.Run
-) -> Iterator[Callable[[dict[str, float]], object]]:
-    """What is called with each epoch's row: the progress bar with the time left, then the caller's function."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("epochs"), TimeRemainingColumn())
-    what = TextColumn("{task.description}")
-    with Progress(*columns, what, console=console, disable=not (shown and console.is_terminal)) as bar:
-        task = bar.add_task("", total=max_epochs, completed=run.epoch)
-
-        def tell(row: dict[str, float]) -> None:
-            text = f"{row['count']:.0f} components, R² {row['r2']:.4f}, usage {row['usage']:.0f}"
-            bar.update(task, completed=row["epoch"] + 1, description=text)
-            if callback is not None:
-                callback(row)
-
-        yield tell
+def _gate_tensors(model: Model) -> torch.Tensor:
+    """The gate's parameters in one vector, in main memory."""
+    return torch.nn.utils.parameters_to_vector(model.energy.parameters()).detach().cpu().clone()

@@ -80,7 +80,7 @@ def scaled_rate(pool_size: int, settings: Settings | None = None) -> float:
     """A learning rate for pools other than the paper's 1024: the smaller the pool the larger, up to four times.
 
     The paper's dynamics (oscillation, falling energy, slots shared by many samples) come at 5e-4 with 1024 slots.
-    At that rate small pools end with one slot per sample; above four times that, the concentrations die in the
-    first hundred epochs and every sample gets the mean.
+    Small pools at that rate are said to end with one slot per sample; at sixteen times it, a pool of 64 lost its
+    concentrations in the first hundred epochs (one run) and every sample got the mean.
     """
     return (settings or Settings()).learning_rate * min(max(1.0, 1024 / pool_size), MOST_SCALING)

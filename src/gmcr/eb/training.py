@@ -57,6 +57,8 @@ class Run:
     termination: Termination
     random: torch.Generator  # of the noise, on the model's device
     order: torch.Generator  # of the samples
+    size: float  # sum of squares of the samples
+    spread: float  # the same about the column means
     usage_schedule: str = "paper"
     epoch: int = 0
     usage_weight: float = 0.0
@@ -90,7 +92,18 @@ def start(
     )
     random = torch.Generator(device=X.device).manual_seed(seed + 1)
     bands = Bands(lowest_band, settings.band_width)
-    return Run(model, optimiser, settings, bands, Termination(settings), random, order, usage_schedule)
+    termination = Termination(settings)
+    return Run(
+        model,
+        optimiser,
+        settings,
+        bands,
+        termination,
+        random,
+        order,
+        *_squares(X),
+        usage_schedule=usage_schedule,
+    )
 
 
 def train(
@@ -130,7 +143,7 @@ def one_epoch(run: Run, X: Tensor) -> dict[str, float]:
     settings = run.settings
     temperature = schedule.temperature(run.epoch, settings)
     train_once(run, X, temperature)
-    found = evaluate(run.model, X)
+    found = evaluate(run.model, X, run.size, run.spread)
     run.ended = run.termination.update(found.nmse, found.mean_energy)
     row = {
         "epoch": run.epoch,
@@ -167,9 +180,9 @@ def train_once(run: Run, X: Tensor, temperature: float) -> None:
 
 
 @torch.inference_mode()
-def evaluate(model: Model, X: Tensor) -> Evaluation:
-    """The model in evaluation mode over the samples."""
-    squares = energy = usage = 0.0
+def evaluate(model: Model, X: Tensor, size: float, spread: float) -> Evaluation:
+    """The model in evaluation mode over samples X, whose sums of squares are `size` and, centred, `spread`."""
+    squares = energy = 0.0
     gaps = torch.zeros(model.n_slots, dtype=torch.float64)
     users = torch.zeros(model.n_slots, dtype=torch.long)
     for batch in X.split(EVALUATED):
@@ -178,19 +191,22 @@ def evaluate(model: Model, X: Tensor) -> Evaluation:
         energy += float(out.energies.sum(dtype=torch.float64))
         gaps += out.gap.sum(dim=0, dtype=torch.float64).cpu()
         users += out.gate.sum(dim=0, dtype=torch.float64).long().cpu()
-    usage = int(users.sum())
-    size = float(X.square().sum(dtype=torch.float64))
-    spread = float((X - X.mean(dim=0)).square().sum(dtype=torch.float64))
     return Evaluation(
         nmse=squares / size,
         r2=1.0 - squares / spread if spread > 0 else float("nan"),
         mse=squares / X.numel(),
         count=int((users > 0).sum()),
-        usage=usage,
+        usage=int(users.sum()),
         single_users=int((users == 1).sum()),
         mean_energy=energy / (2 * model.n_slots * len(X)),
         mean_gaps=(gaps / len(X)).numpy().astype(np.float32),
     )
+
+
+def _squares(X: Tensor) -> tuple[float, float]:
+    """Sum of squares of the samples, and about their column means."""
+    centred = X - X.mean(dim=0)
+    return float(X.square().sum(dtype=torch.float64)), float(centred.square().sum(dtype=torch.float64))
 
 
 def copied(model: Model) -> dict[str, Tensor]:

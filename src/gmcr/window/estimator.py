@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -356,9 +356,8 @@ class GMCR(TransformerMixin, BaseEstimator):
         if rows.size:
             noise = noise[rows] if np.ndim(noise) > 0 else noise
             again = self._decode_at(self.usage_price_ * (1.0 + leverage[rows]), samples[rows], noise)
-            changed = {f.name: getattr(out, f.name) for f in fields(out) if f.name != "confidence"}
-            for name, values in changed.items():
-                values[rows] = getattr(again, name)
+            for name in ("concentrations", "residual", "misfit", "margin", "noise"):
+                getattr(out, name)[rows] = getattr(again, name)
             leverage = self._leverage(out)
         return replace(out, known=is_explained(out.misfit / (1.0 + leverage), samples, out.concentrations))
 

@@ -1,7 +1,7 @@
-"""Moves that change the number of slots: births, deaths, removals with a refit, and merges.
+"""Moves between pools: births, deaths, removals with a refit, merges, and slots rebuilt from pairs of samples.
 
 A slot earns its price μ or it goes. Cost is the only test: how often a slot is used, or how much it looks like
-another one, says nothing reliable.
+another one, only says which slots to try.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ class Draft:
     def alike(self, problem: Problem) -> list[int]:
         """Of the pairs of slots most like each other, the less held one of each."""
         cosines = np.triu(np.abs(self.gram), 1)
-        order = np.argsort(-cosines, axis=None, kind="stable")[:ALIKE]
+        order = np.argpartition(-cosines, min(ALIKE, cosines.size - 1), axis=None)[:ALIKE]
         holders = problem.holders(self.state)
         pairs = zip(*np.unravel_index(order, cosines.shape))
         less_held = [min(pair, key=lambda j: holders[j]) for pair in pairs]
@@ -280,7 +280,7 @@ def _put(S: FloatArray, G: FloatArray, slots: list[int] | np.ndarray, profiles: 
     S[slots] = profiles
     G[slots] = S[slots] @ S.T
     G[:, slots] = G[slots].T
-    empty = np.flatnonzero(~S.any(axis=1))
+    empty = np.asarray(slots)[~S[slots].any(axis=1)]
     G[empty, empty] = 1.0
 
 

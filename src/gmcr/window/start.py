@@ -9,7 +9,7 @@ import scipy.linalg
 
 from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw
-from gmcr.rank import WHITE_MISFIT, eigengap, malinowski, marchenko_pastur, misfit, prepare, scalings
+from gmcr.rank import WHITE_MISFIT, marchenko_pastur, misfit, prepare, scalings
 from gmcr.validation import FloatArray
 
 LAW_OF_SCALING = {"as is": "constant", "rows scaled": "proportional", "poisson scaled": "poisson"}
@@ -20,13 +20,11 @@ class Guess:
     """What the singular values suggest: a noise law with its level, and the count above its edge.
 
     white : whether what is left looks like white noise once the law's scaling is taken out
-    drop : where the values fall off most clearly, whatever the noise: for when it is not white
     """
 
     law: NoiseLaw
     count: int
     white: bool
-    drop: int
 
 
 def guesses(D: FloatArray) -> list[Guess]:
@@ -34,19 +32,18 @@ def guesses(D: FloatArray) -> list[Guess]:
     try:
         table, _ = prepare(D, np.random.default_rng(0))
     except InputError:  # too small for singular values to tell signal from noise
-        return [Guess(NoiseLaw("proportional", 0.1), 1, True, 1)]
+        return [Guess(NoiseLaw("proportional", 0.1), 1, True)]
     found = []
     for name, scaled in scalings(table).items():
         values = _singular_values(scaled)
         edge, noise = marchenko_pastur(values, scaled.shape)
         n_left = len(values) - edge.count
         places = misfit(values, edge.count, noise, scaled.shape) if values[edge.count] > values[-1] else 0.0
-        drop = min(eigengap(values, scaled.shape).count, malinowski(values, scaled.shape).count)
         kind = LAW_OF_SCALING[name]
         law = NoiseLaw(kind, noise**2 if kind == "poisson" else noise)
         # A remainder of less than half of the values is no evidence of anything.
         white = places <= WHITE_MISFIT and 2 * edge.count <= len(values)
-        found.append((places / n_left, Guess(law, max(edge.count, 1), white, drop)))
+        found.append((places / n_left, Guess(law, max(edge.count, 1), white)))
     return [guess for _, guess in sorted(found, key=lambda pair: (not pair[1].white, pair[0]))]
 
 
