@@ -11,9 +11,10 @@ from gmcr.matching import match
 from gmcr.mixtures import make_mixtures
 from gmcr.noise import NoiseLaw
 from gmcr.rank import noise_edge
-from gmcr.window import moves
+from gmcr.window import moves, rare
 from gmcr.window.count import comes_back, correlation_length, decide, is_white, last_to_come_back
 from gmcr.window.dense import factorise, leading_parts, reproducibility
+from gmcr.window.draft import ALIKE, Draft
 from gmcr.window.path import NoiseModel, Path, descend, settle
 from gmcr.window.pool import update_pool
 from gmcr.window.problem import Problem
@@ -119,11 +120,11 @@ def test_slots_most_like_another_are_tried_for_removal(mix):
     problem = problem_of(mix.D)
     state = problem.decode(np.vstack([mix.S, twin / np.linalg.norm(twin)]), mix.sigma)
     holders = problem.holders(state)
-    tried = moves.Draft.of(state).alike(problem)
-    assert len(tried) <= moves.ALIKE
+    tried = Draft.of(state).alike(problem)
+    assert len(tried) <= ALIKE
     assert (10 if 0 < holders[10] <= holders[2] else 2) in tried
     fixed = replace(problem, n_fixed=11)
-    assert moves.Draft.of(state).alike(fixed) == []
+    assert Draft.of(state).alike(fixed) == []
 
 
 def test_a_component_that_hides_in_blends_is_found():
@@ -152,9 +153,62 @@ def test_isolation_gives_back_what_a_rare_slot_took_in():
     pool = np.vstack([np.delete(mix.S, 4, axis=0), taken / np.linalg.norm(taken)])
     state = problem.rounds(pool, mix.sigma, 2)
     assert (problem.rounds(state.S, mix.sigma, 10).S @ mix.S[4]).max() < 0.95  # refits alone do not find out
-    pure = moves.isolations(problem, state)
+    pure = rare.isolations(problem, state)
     assert problem.cost(pure) < problem.cost(state)
     assert (problem.rounds(pure.S, mix.sigma, 10).S @ mix.S[4]).max() > 0.98
+
+
+@pytest.fixture
+def rarely_held():
+    """24 components, the first of them in two samples only, beside two others in each."""
+    mix = make_mixtures(24, 100, 25, n_features=128, random_state=7)
+    C = mix.C.copy()
+    C[:, 1] += C[:, 0]
+    C[:, 0] = 0.0
+    C[:2] = 0.0
+    C[0, [0, 1, 2]], C[1, [0, 3, 4]] = (6.0, 8.0, 9.0), (1.5, 5.0, 3.0)
+    sigma = np.linalg.norm(C @ mix.S, axis=1) / np.sqrt(128) * 10 ** (-20 / 20)
+    D = C @ mix.S + sigma[:, None] * np.random.default_rng(0).normal(size=(100, 128))
+    return problem_of(D), mix.S, sigma
+
+
+def test_two_samples_get_a_slot_between_them(rarely_held):
+    problem, S, sigma = rarely_held
+    state = problem.rounds(S[1:], sigma, 5)
+    trial = rare.shared_births(problem, state)
+    assert trial.count == state.count + 1
+    assert problem.cost(trial) < problem.cost(state)
+    assert (problem.rounds(trial.S, sigma, 10).S @ S[0]).max() > 0.95
+
+
+def test_no_slot_is_shared_where_noise_is_all_that_is_left(mix):
+    problem = problem_of(mix.D)
+    state = problem.rounds(mix.S, mix.sigma, 5)
+    assert rare.shared_births(problem, state) is state
+
+
+def test_a_slot_that_is_a_whole_sample_is_given_what_others_leave_of_it(rarely_held):
+    problem, S, sigma = rarely_held
+    whole = problem.X[0] / np.linalg.norm(problem.X[0])
+    state = problem.rounds(np.vstack([S[1:], whole]), sigma, 5)
+    reachable = (problem.rounds(S, sigma, 10).S @ S[0]).max()
+    assert (
+        problem.rounds(state.S, sigma, 20).S @ S[0]
+    ).max() < reachable - 0.05  # refits alone do not find out
+    mended = rare.leftovers(problem, rare.isolations(problem, state))
+    assert problem.cost(mended) < problem.cost(state)
+    assert (problem.rounds(mended.S, sigma, 10).S @ S[0]).max() > reachable - 0.01
+
+
+@pytest.mark.parametrize(("n", "seed", "component"), [(96, 37, 47), (96, 15, 22), (160, 12, 54)])
+def test_components_seen_two_or_three_times_come_out_as_well_as_they_can(n, seed, component):
+    mix = make_mixtures(n, 4 * n, 20, random_state=seed)
+    solution = solve(mix.D, Options())
+    known = np.where(mix.supports, mix.C, 0.0)
+    best = np.linalg.lstsq(known / mix.sigma[:, None], mix.D / mix.sigma[:, None], rcond=None)[0][component]
+    reachable = best @ mix.S[component] / np.linalg.norm(best)
+    assert solution.state.count == n
+    assert (solution.state.S @ mix.S[component]).max() > reachable - 0.01
 
 
 def test_fixed_profiles_never_die(mix):

@@ -4,9 +4,10 @@ It minimises, with the noise σ_m estimated on the way,
 
     Σ_m ‖x_m − S c_m‖² / σ_m²  +  what supports and amounts cost  +  μ · (number of slots)
 
-by a descent through noise levels (path.py), moves that change the number of slots (moves.py) and, where the
-count is small, fits at every count from one up (dense.py). The price λ of a selection inside the decoder is the
-window's L_α² (Theorem 1); the price μ of a slot is what noise alone could pay for it (problem.py).
+by a descent through noise levels (path.py), moves that change the number of slots (moves.py) or mend rare ones
+(rare.py) and, where the count is small, fits at every count from one up (dense.py). The price λ of a selection
+inside the decoder is the window's L_α² (Theorem 1); the price μ of a slot is what noise alone could pay for it
+(problem.py).
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from gmcr.noise import NoiseLaw, root_mean_square
 from gmcr.validation import FloatArray
 from gmcr.window.count import Evidence, comes_back, correlation_length, decide, is_white
 from gmcr.window.dense import factorise, leading_vectors, reproducibility, starting_pools
-from gmcr.window.moves import births, isolations, merges
+from gmcr.window.moves import births, merges
 from gmcr.window.path import ROUNDS, NoiseModel, Path, Row, descend, settle, typical
 from gmcr.window.problem import Problem, State
+from gmcr.window.rare import isolations, leftovers, shared_births
 from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, unit_rows
 
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
+REFINEMENTS = 3  # rounds of the moves for an all but finished state, as long as supports change
 REHEATS = 5  # descents after the first, at most
 MOST_POLISHING = 20
 SPARSE = 0.5  # share of the components that samples hold, up to which they are few
@@ -76,6 +79,7 @@ class Search:
     path: Path
     states: dict[int, State] = field(default_factory=dict)
     back: dict[int, float] = field(default_factory=dict)
+    refined: State | None = None  # the last state that was tried to be refined
 
     def cost(self, state: State) -> float:
         return self.problem.cost(state, self.path.reference)
@@ -228,9 +232,18 @@ def _refine(search: Search) -> bool:
     """Try on the cheapest state what only makes sense once the rest is right; whether that lowered the cost."""
     if search.options.n_components is not None:
         return False
-    problem, best = search.problem, search.best
-    state = isolations(problem, merges(problem, best))
-    return state is not best and search.keep(settle(problem, state, search.noise, search.path, search.most))
+    problem, cheaper = search.problem, False
+    for _ in range(REFINEMENTS):
+        best = search.best
+        state = best if best.count >= search.most else shared_births(problem, best)
+        state = leftovers(problem, isolations(problem, merges(problem, state), search.refined))
+        search.refined = best
+        if state is best:
+            break
+        cheaper |= search.keep(settle(problem, state, search.noise, search.path, search.most))
+        if np.array_equal(search.best.C != 0, best.C != 0):
+            break
+    return cheaper
 
 
 def _coarse_sigma(search: Search) -> FloatArray:

@@ -1,0 +1,185 @@
+"""A state that trials change in place, and the trial itself: some slots go or start anew, others are refitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from gmcr.noise import root_mean_square
+from gmcr.validation import FloatArray
+from gmcr.window.problem import Problem, State
+
+HEIR_ROUNDS = 24  # refits that the heirs of a removed slot are given, at most, to take its place
+SETTLING_ROUNDS = 4  # refits of the whole pool, where its heirs alone fall short by less than a selection
+HOPELESS = 0.1  # share of what is missing that a refit must win, for another one to be tried
+NEARLY = 0.02  # the same where less than five selections' price is missing: supports may yet change
+ALIKE = 3  # pairs of slots, from the most alike down, that are taken for possible splits
+
+Leaving = tuple[int, ...]
+Seed = FloatArray | Literal["common"] | None
+Trial = tuple[Leaving, Seed]
+
+
+@dataclass
+class Draft:
+    """A state that trials change in place: only the samples concerned are decoded anew, and slots that have
+    been given up stay as profiles of zeros until it is finished."""
+
+    state: State
+    gram: FloatArray
+    changed: bool = False
+
+    @classmethod
+    def of(cls, state: State) -> Draft:
+        own = replace(
+            state,
+            S=state.S.copy(),
+            C=state.C.copy(),
+            misfit=state.misfit.copy(),
+            removal=state.removal.copy(),
+        )
+        return cls(own, state.S @ state.S.T)
+
+    def occupied(self) -> np.ndarray:
+        return np.flatnonzero(self.state.S.any(axis=1))
+
+    def held_once(self, problem: Problem) -> dict[int, int]:
+        """Slots that a single sample holds, and which sample that is."""
+        slots = np.flatnonzero(np.count_nonzero(self.state.C, axis=0) == 1)
+        return {int(j): int(np.argmax(self.state.C[:, j] != 0)) for j in slots if j >= problem.n_fixed}
+
+    def alike(self, problem: Problem) -> list[int]:
+        """Of the pairs of slots most like each other, the less held one of each."""
+        cosines = np.triu(np.abs(self.gram), 1)
+        order = np.argpartition(-cosines, min(ALIKE, cosines.size - 1), axis=None)[:ALIKE]
+        holders = problem.holders(self.state)
+        pairs = zip(*np.unravel_index(order, cosines.shape))
+        less_held = [min(pair, key=lambda j: holders[j]) for pair in pairs]
+        return [int(j) for j in less_held if j >= problem.n_fixed and holders[j] > 0]
+
+    def finished(self, problem: Problem, before: State) -> State:
+        """All samples decoded over the slots that are left; `before` itself if nothing has changed."""
+        return problem.decode(self.state.S[self.occupied()], self.state.sigma) if self.changed else before
+
+    def replace(
+        self, problem: Problem, leaving: Leaving, seed: Seed = None, companions: bool = False
+    ) -> bool:
+        """Empty some slots and refit their heirs, if that costs less; whether it did.
+
+        seed : profile from which the first of the slots starts anew, or "common" for what their samples are
+            left with in common
+        companions : whether the slots they are held with are refitted too
+        """
+        state = self.state
+        emptied = list(leaving)
+        S, G = state.S.copy(), self.gram.copy()
+        put(S, G, emptied, 0.0)
+        rows = np.flatnonzero(state.C[:, emptied].any(axis=1))
+        if isinstance(seed, np.ndarray):
+            put(S, G, emptied[:1], seed)
+        trial = problem.rows(rows).decode(S, state.sigma[rows], gram=G)
+        held = state.C[rows] != 0
+        heirs = ((trial.C != 0) & ~held).any(axis=0)
+        heirs = np.flatnonzero(heirs | held.any(axis=0) if companions else heirs)
+        if seed is not None:
+            if isinstance(seed, str):
+                seed = _common_direction(problem.residual(rows, trial), problem.signed)
+                put(S, G, emptied[:1], seed)
+            heirs = np.union1d(heirs, emptied[:1])
+            rows = np.union1d(rows, self._takers(problem, seed))
+        heirs = heirs[heirs >= problem.n_fixed]
+        rows = np.union1d(rows, np.flatnonzero((state.C[:, heirs] != 0).any(axis=1)))
+        local = problem.rows(rows)
+        elsewhere = problem.holders(state) - local.holders(state.rows(rows))
+
+        def cost_here(part: State) -> float:
+            return float(local.repeats @ part.misfit) + problem.description(elsewhere + local.holders(part))
+
+        allowed = cost_here(state.rows(rows))
+        gap = np.inf
+        for _ in range(HEIR_ROUNDS):
+            trial = local.decode(S, state.sigma[rows], gram=G)
+            before, gap = gap, cost_here(trial) - allowed
+            if gap < 0:
+                self._accept(rows, trial, G)
+                return True
+            if heirs.size == 0 or is_hopeless(problem, before, gap):
+                break
+            put(S, G, heirs, refit(local, trial, heirs))
+        return seed is not None and gap < problem.usage_price and self._settles(problem, S)
+
+    def _settles(self, problem: Problem, S: FloatArray) -> bool:
+        """Whether a pool that costs a little too much is worth taking once all slots have been refitted."""
+        cost, trial, gram = problem.cost(self.state), self.state, self.gram
+        for _ in range(SETTLING_ROUNDS):
+            gram = _gram(S)
+            trial = problem.decode(S, self.state.sigma, gram=gram)
+            if problem.cost(trial) < cost:
+                self.state, self.gram, self.changed = trial, gram, True
+                return True
+            S = problem.refit(trial)[0]
+        return False
+
+    def _takers(self, problem: Problem, profile: FloatArray) -> np.ndarray:
+        """Samples whose residual holds enough of a profile to pay for its selection."""
+        state = self.state
+        sigma = state.sigma if state.sigma.ndim == 1 else root_mean_square(state.sigma)
+        amounts = (problem.X @ profile - state.C @ (state.S @ profile)) / sigma
+        return np.flatnonzero(amounts**2 > problem.usage_price)
+
+    def _accept(self, rows: np.ndarray, trial: State, gram: FloatArray) -> None:
+        state = self.state
+        state.C[rows], state.misfit[rows], state.removal[rows] = trial.C, trial.misfit, trial.removal
+        state.S[:] = trial.S
+        self.gram, self.changed = gram, True
+
+
+def is_hopeless(problem: Problem, before: float, gap: float) -> bool:
+    """Whether a refit that brought what a trial costs too much from `before` to `gap` was too slow to go on."""
+    return before - gap < (NEARLY if gap < 5 * problem.usage_price else HOPELESS) * gap
+
+
+def _gram(S: FloatArray) -> FloatArray:
+    """S S', where an empty profile gets a pivot of one."""
+    G = S @ S.T
+    np.fill_diagonal(G, np.where(S.any(axis=1), np.diagonal(G), 1.0))
+    return G
+
+
+def put(S: FloatArray, G: FloatArray, slots: list[int] | np.ndarray, profiles: FloatArray | float) -> None:
+    """Set some profiles, in place, and the Gram matrix with them; an empty profile gets a pivot of one."""
+    S[slots] = profiles
+    G[slots] = S[slots] @ S.T
+    G[:, slots] = G[slots].T
+    empty = np.asarray(slots)[~S[slots].any(axis=1)]
+    G[empty, empty] = 1.0
+
+
+def _common_direction(residual: FloatArray, signed: bool) -> FloatArray:
+    """The unit profile that residuals share: a few power iterations, non-negative unless signed."""
+    profile = residual[np.argmax(np.einsum("ml,ml->m", residual, residual))]
+    for _ in range(5):
+        profile = profile if signed else np.maximum(profile, 0.0)
+        amounts = residual @ profile
+        profile = (amounts if signed else np.maximum(amounts, 0.0)) @ residual
+    profile = profile if signed else np.maximum(profile, 0.0)
+    size = np.linalg.norm(profile)
+    return profile / size if size > 0 else profile
+
+
+def refit(problem: Problem, state: State, free: np.ndarray) -> FloatArray:
+    """The profiles of the slots `free`, refitted to these samples with all others fixed."""
+    others = np.setdiff1d(np.arange(state.count), free)
+    order = np.concatenate([others, free])
+    reordered = replace(state, S=state.S[order], C=state.C[:, order])
+    S = replace(problem, n_fixed=len(others)).refit(reordered)[0]
+    return S[len(others) :]
+
+
+def positive(profile: FloatArray) -> FloatArray:
+    """The positive part, at unit norm if there is any."""
+    profile = np.maximum(profile, 0.0)
+    size = np.linalg.norm(profile)
+    return profile / size if size > 0 else profile

@@ -1,0 +1,173 @@
+"""Moves for rarely held slots, which a nearly finished pool may still have wrong.
+
+A component that few samples hold can blend with its companions, hide in other slots, or go unnoticed, at little
+cost; single removals and refits do not lead out of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.stats import norm
+
+from gmcr.decoding import decode_arrays
+from gmcr.noise import root_mean_square
+from gmcr.validation import BoolArray, FloatArray
+from gmcr.window.draft import HEIR_ROUNDS, Draft, is_hopeless, positive, put, refit
+from gmcr.window.problem import Problem, State
+
+RARE = 8  # holders up to which a slot is rebuilt from pairs of its samples
+PAIRS = 2  # pairs that are tried: the strongest sample with the next ones
+TASTING_ROUNDS = 4  # refits on a slot's own samples that tell whether a new profile falls back to the old one
+MOST_PAIRED = 2048  # samples, from the worst explained down, whose residuals are compared
+SHARED = 3  # pairs of samples, from the most alike residuals down, that are offered a slot between them
+
+
+def isolations(problem: Problem, state: State, tried: State | None = None) -> State:
+    """Rebuild rarely held slots, each from a pair of its samples.
+
+    tried : a state on which that was tried; slots whose samples hold the same as there are left alone
+
+    A component seen a few times, once much stronger than otherwise, takes in a companion of that sample, or
+    leaves part of itself to others; then neither supports nor profile can move without the other. Two samples
+    that share it tell it apart whatever the slot looks like now: with r the ratio of its amounts, x_a − r x_b
+    holds the companions of x_a with positive and those of x_b with negative sign (the paper's isolating pairs).
+    """
+    if problem.signed:
+        return state
+    holders = problem.holders(state)
+    rare = np.flatnonzero((holders >= 2) & (holders <= RARE) & _changed(state, tried))
+    draft = Draft.of(state)
+    for j in rare[rare >= problem.n_fixed].tolist():
+        any(draft.replace(problem, (j,), seed) for seed in _isolated(problem, draft, j))
+        any(draft.replace(problem, (j,), seed, True) for seed in _without_strongest(problem, draft, j))
+    return draft.finished(problem, state)
+
+
+def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
+    """Profiles for slot j from pairs of its samples, those that change what its samples hold."""
+    state = draft.state
+    rows = np.flatnonzero(state.C[:, j])
+    sigma = state.sigma[rows] if state.sigma.ndim == 1 else root_mean_square(state.sigma[rows])
+    order = np.argsort(-state.C[rows, j] / sigma, kind="stable")
+    rows, sigma = rows[order], sigma[order]
+    X, held = problem.X[rows], state.C[rows] != 0
+    if problem.has_missing:
+        X = np.where(np.isnan(problem.D[rows]), state.C[rows] @ state.S, X)
+    price = np.array([problem.usage_price])
+    S, G = state.S.copy(), draft.gram.copy()
+    for b in range(1, min(len(rows), PAIRS + 1)):
+        put(S, G, [j], X[b] / np.linalg.norm(X[b]))
+        # What the slot took in makes its amount in the first sample too large, but not larger than the sample.
+        sizes = np.linalg.norm(X[0]) / np.linalg.norm(X[b])
+        ratio = min(state.C[rows[0], j] / state.C[rows[b], j], sizes)
+        noise = np.array([np.hypot(sigma[0], ratio * sigma[b])])
+        start = held[:1] | held[b : b + 1]  # both samples hold j, so that the second is in it, as j
+        shares = decode_arrays(X[:1], S, noise, price, signed=True, start=start, gram=G)[0][0]
+        shared, shares[j] = shares[j], 0.0
+        seed = np.maximum(X[0] - np.maximum(shares, 0.0) @ S, 0.0)
+        if shared <= 0 or not seed.any():
+            continue
+        seed /= np.linalg.norm(seed)
+        put(S, G, [j], seed)
+        trial = problem.rows(rows).decode(S, state.sigma[rows], gram=G)
+        if not np.array_equal(trial.C != 0, held):
+            yield seed
+
+
+def _changed(state: State, before: State | None) -> BoolArray:
+    """Slots of which some sample holds something else than before: (slots,)."""
+    if before is None or before.C.shape != state.C.shape:
+        return np.ones(state.count, dtype=bool)
+    held, held_before = state.C != 0, before.C != 0
+    rows = (held != held_before).any(axis=1)
+    return (held | held_before)[rows].any(axis=0)
+
+
+def _without_strongest(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
+    """Profiles for a slot j that one sample all but decides: from its other samples, and what other slots leave
+    of that one."""
+    state = draft.state
+    rows = np.flatnonzero(state.C[:, j])
+    part = state.rows(rows)
+    sigma = part.sigma if part.sigma.ndim == 1 else root_mean_square(part.sigma)
+    amounts = part.C[:, j] / sigma
+    strongest = np.argmax(amounts)
+    if 2 * amounts[strongest] ** 2 < amounts @ amounts:
+        return
+    one = rows[[strongest]]
+    S, G = state.S.copy(), draft.gram.copy()
+    put(S, G, [j], 0.0)
+    alone = problem.rows(one).decode(S, state.sigma[one], gram=G)
+    own = problem.residual(rows, part) + amounts[:, None] * state.S[j]
+    amounts[strongest] = 0.0
+    local = problem.rows(rows)
+    for seed in (positive(amounts @ own), positive(problem.residual(one, alone)[0])):
+        # A few rounds on these samples alone tell whether the old state comes back.
+        put(S, G, [j], seed)
+        for _ in range(TASTING_ROUNDS):
+            trial = local.decode(S, part.sigma, gram=G)
+            if not trial.C[:, j].any():
+                break
+            put(S, G, [j], refit(local, trial, np.array([j])))
+        if ((trial.C[strongest] != 0) & (part.C[strongest] == 0)).any() and trial.C[:, j].any():
+            yield S[j].copy()
+
+
+def leftovers(problem: Problem, state: State) -> State:
+    """Give a slot made for one sample what the other slots leave of that sample, if that turns out cheaper.
+
+    Such a slot may hold the sample whole, with a component that elsewhere hides in other slots: all samples are
+    decoded anew, and all profiles refitted, before the cost is compared.
+    """
+    if problem.signed:
+        return state
+    for j, m in sorted(Draft.of(state).held_once(problem).items(), reverse=True):
+        one = np.array([m])
+        others = np.delete(state.S, j, axis=0)
+        if len(others):
+            left = problem.rows(one).decode(others, state.sigma[one])
+            profile = positive(problem.residual(one, left)[0])
+            trial = _cheaper(problem, state, np.vstack([others, profile]))
+            if trial is not None:
+                return leftovers(problem, trial)
+    return state
+
+
+def shared_births(problem: Problem, state: State, alpha: float = 0.05) -> State:
+    """Give two samples a slot between them where what is left of both points the same way.
+
+    A component seen twice can be too weak for either sample to be unexplained. Residuals of noise have a cosine
+    of about 1/√d; tried are the pairs, from the most alike down, that noise makes as alike with chance `alpha`.
+    """
+    if problem.signed or state.count >= min(problem.D.shape):
+        return state
+    rows = np.sort(np.argsort(-state.misfit, kind="stable")[:MOST_PAIRED])
+    residual = problem.residual(rows, state.rows(rows))
+    norms = np.linalg.norm(residual, axis=1)
+    unit = residual / np.where(norms > 0, norms, 1.0)[:, None]
+    cosines = np.triu(unit @ unit.T, 1)
+    limit = norm.isf(2.0 * alpha / max(len(rows) * (len(rows) - 1), 2)) / np.sqrt(problem.n_channels)
+    best = np.argsort(-cosines, axis=None, kind="stable")[:SHARED]
+    for a, b in zip(*np.unravel_index(best, cosines.shape)):
+        if cosines[a, b] > limit:
+            profile = positive(residual[a] + residual[b])
+            trial = _cheaper(problem, state, np.vstack([state.S, profile]))
+            if trial is not None:
+                return trial
+    return state
+
+
+def _cheaper(problem: Problem, state: State, S: FloatArray) -> State | None:
+    """The pool S with all samples decoded and all slots refitted, as soon as that costs less than the state."""
+    cost, gap = problem.cost(state), np.inf
+    for _ in range(HEIR_ROUNDS):
+        trial = problem.decode(S, state.sigma)
+        before, gap = gap, problem.cost(trial) - cost
+        if gap < 0:
+            return trial
+        if is_hopeless(problem, before, gap):
+            break
+        S = problem.improve_pool(trial)
+    return None
