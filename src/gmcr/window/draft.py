@@ -13,8 +13,8 @@ from gmcr.window.problem import Problem, State
 
 HEIR_ROUNDS = 24  # refits that the heirs of a removed slot are given, at most, to take its place
 SETTLING_ROUNDS = 4  # refits of the whole pool, where its heirs alone fall short by less than a selection
-HOPELESS = 0.1  # share of what is missing that a refit must win, for another one to be tried
-NEARLY = 0.02  # the same where less than five selections' price is missing: supports may yet change
+HOPELESS = 0.02  # share of what is missing that a refit must win, for another one to be tried
+FAR = 0.1  # the same for new profiles while five selections' price or more is missing: those start far off
 ALIKE = 3  # pairs of slots, from the most alike down, that are taken for possible splits
 
 Leaving = tuple[int, ...]
@@ -105,7 +105,7 @@ class Draft:
             if gap < 0:
                 self._accept(rows, trial, G)
                 return True
-            if heirs.size == 0 or is_hopeless(problem, before, gap):
+            if heirs.size == 0 or is_hopeless(problem, before, gap, seed is not None):
                 break
             put(S, G, heirs, refit(local, trial, heirs))
         return seed is not None and gap < problem.usage_price and self._settles(problem, S)
@@ -136,9 +136,9 @@ class Draft:
         self.gram, self.changed = gram, True
 
 
-def is_hopeless(problem: Problem, before: float, gap: float) -> bool:
+def is_hopeless(problem: Problem, before: float, gap: float, seeded: bool = True) -> bool:
     """Whether a refit that brought what a trial costs too much from `before` to `gap` was too slow to go on."""
-    return before - gap < (NEARLY if gap < 5 * problem.usage_price else HOPELESS) * gap
+    return before - gap < (FAR if seeded and gap > 5 * problem.usage_price else HOPELESS) * gap
 
 
 def _gram(S: FloatArray) -> FloatArray:

@@ -116,20 +116,20 @@ def _without_strongest(problem: Problem, draft: Draft, j: int) -> Iterator[Float
 
 
 def leftovers(problem: Problem, state: State) -> State:
-    """Give a slot made for one sample what the other slots leave of that sample, if that turns out cheaper.
+    """Give up a slot made for one sample, or give it what the others leave of that sample, if that is cheaper.
 
     Such a slot may hold the sample whole, with a component that elsewhere hides in other slots: all samples are
     decoded anew, and all profiles refitted, before the cost is compared.
     """
-    if problem.signed:
+    if problem.signed or state.count == 1:
         return state
     for j, m in sorted(Draft.of(state).held_once(problem).items(), reverse=True):
         one = np.array([m])
         others = np.delete(state.S, j, axis=0)
-        if len(others):
-            left = problem.rows(one).decode(others, state.sigma[one])
-            profile = positive(problem.residual(one, left)[0])
-            trial = _cheaper(problem, state, np.vstack([others, profile]))
+        left = problem.rows(one).decode(others, state.sigma[one])
+        profile = positive(problem.residual(one, left)[0])
+        for S in (others, np.vstack([others, profile])):
+            trial = _cheaper(problem, state, S)
             if trial is not None:
                 return leftovers(problem, trial)
     return state
