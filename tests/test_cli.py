@@ -13,7 +13,7 @@ import gmcr
 from gmcr import Decomposition, make_mixtures
 from gmcr.cli import main
 
-COMMANDS = ("demo", "fit", "decode", "synth", "rank", "info")
+COMMANDS = ("demo", "fit", "decode", "certify", "ambiguity", "synth", "rank", "info")
 
 
 @pytest.fixture

@@ -14,16 +14,27 @@ if TYPE_CHECKING:
     from gmcr.eb.estimator import EBgMCR
     from gmcr.mixtures import make_mixtures
     from gmcr.rank import estimate_rank
+    from gmcr.theory.certificate import certify
     from gmcr.window.estimator import GMCR
 
     __version__: str
 
-__all__ = ["GMCR", "Decomposition", "EBgMCR", "__version__", "decode", "estimate_rank", "make_mixtures"]
+__all__ = [
+    "GMCR",
+    "Decomposition",
+    "EBgMCR",
+    "__version__",
+    "certify",
+    "decode",
+    "estimate_rank",
+    "make_mixtures",
+]
 
 _HOME = {
     "EBgMCR": "gmcr.eb.estimator",
     "GMCR": "gmcr.window.estimator",
     "Decomposition": "gmcr.decomposition",
+    "certify": "gmcr.theory.certificate",
     "decode": "gmcr.decoding",
     "estimate_rank": "gmcr.rank",
     "make_mixtures": "gmcr.mixtures",

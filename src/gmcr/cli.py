@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gmcr.commands.ambiguity import ambiguity
+from gmcr.commands.certify import certify
 from gmcr.commands.decode import decode
 from gmcr.commands.demo import demo
 from gmcr.commands.fit import fit
@@ -82,6 +84,8 @@ def start(
 app.command()(demo)
 app.command()(fit)
 app.command()(decode)
+app.command()(certify)
+app.command()(ambiguity)
 
 
 @app.command()

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gmcr.commands.options import (
-    RUN_MODEL,
     Data,
     Json,
     Orientation,
     SamplesIn,
     file_argument,
+    model_of,
     names_of,
     noise_option,
     print_notes,
@@ -70,7 +70,7 @@ def decode(
     assumed = noise_option(noise)
     from gmcr.io.reading import check_same_axis, read_pool, read_table
 
-    file = _model_of(pool)
+    file = model_of(pool)
     known = read_pool(file)
     table = read_table(data, samples_in=samples_in.value)
     check_same_axis(known, table)
@@ -95,15 +95,6 @@ def decode(
         print_json(_as_dict(out, known, table))
     else:
         _print(out, known, table, output)
-
-
-def _model_of(path: Path) -> Path:
-    """The model file of a run folder; any other path is the file itself."""
-    if not path.is_dir():
-        return path
-    if not (path / RUN_MODEL).exists():
-        raise typer.BadParameter(f"{path} is no run folder: there is no {RUN_MODEL} in it.")
-    return path / RUN_MODEL
 
 
 def _is_estimator(file: Path) -> bool:

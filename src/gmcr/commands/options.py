@@ -63,3 +63,12 @@ def print_notes(notes: Sequence[str]) -> None:
     """What was inferred, on standard error."""
     for note in notes:
         typer.echo(printable(note), err=True)
+
+
+def model_of(path: Path) -> Path:
+    """The model file of a run folder; any other path is the file itself."""
+    if not path.is_dir():
+        return path
+    if not (path / RUN_MODEL).exists():
+        raise typer.BadParameter(f"{path} is no run folder: there is no {RUN_MODEL} in it.")
+    return path / RUN_MODEL

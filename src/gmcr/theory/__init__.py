@@ -1,7 +1,12 @@
 """What can be said about a solution: the paper's theorems as computations.
 
-Here will live the spark margin, the λ-window, the certificate, isolating pairs, confidence in supports,
-and the ambiguity of profiles that the samples never separate. Everything takes arrays or a `Decomposition`
-and returns numbers or tables; no solver may be called from here, so that a certificate holds for a
-solution from anywhere.
+    spark.py         the spark margin of a pool, as an interval (Definition 1)
+    window.py        the window of prices (Theorem 1), noise levels (Theorem 2), detection limits
+    pairs.py         isolating pairs, and groups of components that the samples never separate
+    certificate.py   conditions C1 to C11 and the verdict (Theorem 2, Corollary 1)
+    confidence.py    how probably each support is right, and standard errors (Theorem 3a)
+    ambiguity.py     how differently components could look and fit as well
+
+Everything takes arrays or a `Decomposition` and returns numbers or tables; no solver may be called from here, so
+that a certificate holds for a solution from anywhere.
 """

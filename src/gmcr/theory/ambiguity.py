@@ -1,0 +1,283 @@
+"""Could it look different and fit as well? The feasible band of every component of a solution.
+
+A solution C S fits exactly as well as (C T)(T⁻¹ S). Those T that keep the supports and leave nothing negative
+beyond noise make up what the data cannot tell. For every component the band runs from the least to the largest
+share of the signal it can have, with its profile and concentrations at either end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.stats import norm
+
+from gmcr.decomposition import Decomposition
+from gmcr.errors import InputError
+from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise
+from gmcr.theory.bands import Ambiguity, Band
+from gmcr.theory.extremes import End, coefficient_range, extremes
+from gmcr.theory.feasible_plane import (
+    FeasibleArea,
+    FeasiblePair,
+    feasible_area,
+    pair_extremes,
+    pair_intervals,
+)
+from gmcr.theory.transformations import Balanced, Block, find_directions, find_errors, group, pinned
+from gmcr.validation import BoolArray, FloatArray, as_numbers, check_per_sample, check_samples
+
+MAX_VARIABLES = 20  # a block with more free coefficients is reported as open and not followed to its ends
+SAME = 1e-5  # shares closer than this are one
+
+
+def feasible_bands(
+    D: Any,
+    decomposition: Decomposition,
+    noise: Any = None,
+    c_min: float | None = None,
+    closure: bool = False,
+    *,
+    supports: Any = None,
+    alpha: float = 0.05,
+) -> Ambiguity:
+    """The range of profiles and concentrations that fit as well as a solution, for each of its components.
+
+    Profiles and concentrations stay non-negative up to noise (unless the solution is signed), and a sample
+    holds what it holds. The supports are taken as right: for a solution whose zeros mean little, such as one from
+    NMF or MCR-ALS, pass supports="all".
+
+    Parameters
+    ----------
+    D : (samples, channels) the samples; NaN means missing
+    decomposition : the solution, from anywhere
+    noise : standard deviation, one number or one per sample, or a `NoiseLaw`; by default the decomposition's, or
+        else estimated from what it leaves over
+    c_min : the smallest concentration a held component can have, with profiles of unit norm
+    closure : whether the concentrations, each component in its own unit, sum to one in every sample
+    supports : (samples, components) bool, what each sample may hold; "all" for no knowledge of that; by default
+        what it holds in the solution
+    alpha : probability with which noise alone may exceed what is forgiven as noise
+
+    Returns
+    -------
+    Ambiguity
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gmcr import Decomposition
+    >>> from gmcr.theory.ambiguity import feasible_bands
+    >>> S = np.array([[0.6, 0.8, 0.0, 0.0], [0.0, 0.0, 0.8, 0.6]])
+    >>> C = np.array([[0.0, 5.0], [5.0, 5.0]])
+    >>> out = feasible_bands(C @ S, Decomposition(S, C), noise=0.0, c_min=1.0)
+    >>> out.bands[1].concentrations[:, 1].round(3)  # how much of the second component the second sample holds
+    array([1., 5.])
+    """
+    samples = check_samples(D, copy=False)
+    C, S = decomposition.concentrations, decomposition.components
+    if samples.shape != (len(C), S.shape[1]):
+        raise InputError(
+            f"D has shape {samples.shape}, but the decomposition has {len(C)} samples and {S.shape[1]} channels; "
+            "pass the samples it was made from."
+        )
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
+    if c_min is not None and not (np.isfinite(c_min) and c_min >= 0):
+        raise InputError(f"c_min must be finite and not negative, not {c_min}.")
+    held = _check_supports(supports, decomposition)
+    used = np.flatnonzero(C.any(axis=0))
+    if not used.size:
+        raise InputError("the decomposition holds no component in any sample; there is nothing to compare.")
+    notes: list[str] = []
+    if not held.all():
+        notes.append(
+            "Taken as right: which sample holds what. A wrong support can move a component beyond its band."
+        )
+    sigma = _noise_of(noise, samples, decomposition, notes)
+    scales = _closure_scales(C[:, used], notes) if closure else None
+    if decomposition.signed and (c_min is not None or closure):
+        notes.append("Values may be negative: c_min and closure are not used.")
+    rank = min(np.linalg.matrix_rank(S[used]), np.linalg.matrix_rank(C[:, used]))
+    if rank < len(used):
+        notes.append(
+            f"The {len(used)} components have rank {rank}: more solutions than those compared here may fit."
+        )
+    sizes = np.linalg.norm(C[:, used], axis=0)
+    balanced, profiles, own = C[:, used] / sizes, S[used] * sizes[:, None], held[:, used]
+    floor = np.maximum(sigma, NoiseLaw("constant", 0.0).sigma(samples))
+    z = float(norm.isf(alpha / sum(samples.shape)))
+    solution = Balanced(
+        C=balanced,
+        S=profiles,
+        held=own,
+        weights=1.0 / floor,
+        directions=find_directions(balanced, own, sizes, floor, z),
+        errors=find_errors(balanced, profiles, own, sigma, 1.0 / floor),
+        spread=np.sqrt(len(samples) / np.maximum((~np.isnan(samples)).sum(axis=0), 1)),
+        closure=None if scales is None else scales * sizes,
+        z=z,
+        c_min=None if decomposition.signed else c_min,
+        signed=decomposition.signed,
+    )
+    names = decomposition.component_names or tuple(str(j) for j in range(len(S)))
+    bands, planes = _bands(solution, sizes, used, names)
+    if any(np.isnan(band.max) for band in bands):
+        notes.append(
+            "Bands without numbers: too many components trade with each other, or nothing meets c_min."
+        )
+    for number in np.setdiff1d(np.arange(len(S)), used):
+        nothing, twice = np.zeros((2, len(C))), np.stack([S[number]] * 2)
+        why = "no sample holds it"
+        bands.append(Band(int(number), names[number], 0.0, 0.0, 0.0, twice, nothing, 0.0, False, why, ()))
+    bands.sort(key=lambda band: band.component)
+    return Ambiguity(tuple(bands), tuple(planes), tuple(notes))
+
+
+def _bands(
+    solution: Balanced, sizes: FloatArray, used: Any, names: tuple[str, ...]
+) -> tuple[list[Band], list[FeasiblePair | FeasibleArea]]:
+    """Bands and planes of the components that samples hold.
+
+    sizes : (K,) norm of each component's signal; used : (K,) their numbers, names : by number
+    """
+    total = float(np.linalg.norm(solution.C @ solution.S))
+    by_supports = np.logical_and(*pinned(solution.directions))
+    bands: list[Band] = []
+    planes: list[FeasiblePair | FeasibleArea] = []
+    for members in group(solution.directions):
+        block = solution.block(members)
+        ends = _ends(block, planes, used, sizes)
+        for position, i in enumerate(members):
+            number = int(used[i])
+            partners = tuple(int(used[k]) for k in members if k != i)
+            low, high = ends[position]
+            least, most = float(np.exp(low[0]) / total), float(np.exp(high[0]) / total)
+            looks = [_looks(block, position, T) for _, T in (low, high)]
+            error = _share_error(block, position) / total
+            closed, why = _verdict(bool(by_supports[i]), least, most, 2 * block.z * error, partners, names)
+            band = Band(
+                component=number,
+                name=names[number],
+                share=float(sizes[i] / total),
+                min=least,
+                max=most,
+                profiles=np.stack([profile for profile, _ in looks]),
+                concentrations=np.stack([amounts for _, amounts in looks]),
+                noise=error,
+                closed=closed,
+                why=why,
+                partners=partners,
+            )
+            bands.append(band)
+    return bands, planes
+
+
+def _ends(block: Block, planes: list[Any], used: Any, sizes: FloatArray) -> list[tuple[End, End]]:
+    """Both ends of every member's band, as log ‖c_i‖ ‖s_i‖ and T; planes found on the way are added."""
+    count = len(block.members)
+    if count == 1:
+        here = float(np.log(np.linalg.norm(block.S)))
+        return [((here, np.eye(1)), (here, np.eye(1)))]
+    if block.n_variables > MAX_VARIABLES:
+        return [((np.nan, None), (np.nan, None))] * count
+    exact = block.fully_free and not block.signed and block.c_min is None
+    if count == 2 and not block.signed:
+        a, b = (
+            pair_intervals(block)
+            if exact
+            else (coefficient_range(block, 1, 0), coefficient_range(block, 0, 1))
+        )
+        i, j = block.members
+        ratio = float(sizes[i] / sizes[j])  # from balanced units to profiles of unit norm
+        planes.append(
+            FeasiblePair(
+                (int(used[i]), int(used[j])), (a[0] * ratio, a[1] * ratio), (b[0] / ratio, b[1] / ratio)
+            )
+        )
+        if exact and np.isfinite([a, b]).all():
+            return pair_extremes(block, a, b)
+    if count == 3 and exact:
+        area = feasible_area(block, used[block.members])
+        if area is not None:
+            planes.append(area)
+    return extremes(block)
+
+
+def _looks(block: Block, i: int, T: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Profile (channels,) of unit norm and concentrations (samples,) of a member after T."""
+    if T is None:
+        return np.full(block.S.shape[1], np.nan), np.full(len(block.C), np.nan)
+    profile = np.linalg.solve(T, block.S)[i]
+    size = np.linalg.norm(profile)
+    # What a transformation leaves in samples that do not hold the component is below notice.
+    return profile / size, np.where(block.held[:, i], block.C @ T[:, i] * size, 0.0)
+
+
+def _share_error(block: Block, i: int) -> float:
+    """Standard error of ‖c_i s_i‖, T fixed: from the profile's size and from that of the concentrations."""
+    amounts = np.sum(block.C[:, i] ** 2 * block.C_cov[:, i, i]) * (block.S[i] @ block.S[i])
+    return float(np.sqrt(block.S_cov[i, i] + amounts))
+
+
+def _verdict(
+    by_supports: bool, least: float, most: float, noise: float, partners: tuple[int, ...], names: Any
+) -> tuple[bool, str]:
+    if by_supports:
+        return True, "closed: the supports leave no other"
+    others = ", ".join(names[k] for k in partners[:4]) + (", …" if len(partners) > 4 else "")
+    if np.isnan(most):
+        return False, f"open: trades with {others}"
+    if most - least <= SAME:
+        return True, "closed: anything else would be negative"
+    if most - least <= noise:
+        return False, f"open by no more than noise: trades with {others}"
+    return False, f"open: trades with {others}"
+
+
+def _check_supports(supports: Any, decomposition: Decomposition) -> BoolArray:
+    shape = decomposition.concentrations.shape
+    if supports is None:
+        return decomposition.supports
+    if isinstance(supports, str):
+        if supports != "all":
+            raise InputError(f'supports must be "all" or an array of shape {shape}, not {supports!r}.')
+        return np.ones(shape, dtype=bool)
+    held = as_numbers(supports, "supports") != 0
+    if held.shape != shape:
+        raise InputError(f"supports must have shape {shape}, but has shape {held.shape}.")
+    if (decomposition.supports & ~held).any():
+        row, column = np.argwhere(decomposition.supports & ~held)[0]
+        raise InputError(
+            f"supports keeps component {column} out of sample {row}, which holds it in the decomposition."
+        )
+    return held
+
+
+def _noise_of(noise: Any, D: FloatArray, decomposition: Decomposition, notes: list[str]) -> FloatArray:
+    """(samples,) standard deviations, zero where there is no noise."""
+    fit = decomposition.reconstruct()
+    if isinstance(noise, NoiseLaw):
+        return noise.per_sample(D, fit)
+    given = decomposition.noise if noise is None else noise
+    if given is not None:
+        return check_per_sample(given, len(D), "noise")
+    C, S = decomposition.concentrations, decomposition.components
+    law = estimate_noise(D, fit, degrees_of_freedom(D, C, S))
+    notes.append(f"Noise estimated from what the solution leaves over: {law.kind}, level {law.level:.4g}.")
+    return law.per_sample(D, fit)
+
+
+def _closure_scales(C: FloatArray, notes: list[str]) -> FloatArray:
+    """The scale of each component with which concentrations come closest to summing to one: (components,)."""
+    rows = C[C.any(axis=1)]
+    scales = scipy.linalg.lstsq(rows, np.ones(len(rows)))[0]
+    if (scales <= 0).any():
+        raise InputError(
+            f"closure cannot be met: component {int(np.argmin(scales))} would have to count for nothing or less "
+            "for the concentrations to sum to one; leave closure out."
+        )
+    off = float(np.sqrt(np.mean((rows @ scales - 1.0) ** 2)))
+    notes.append(f"Closure: the solution's scaled concentrations sum to one within {off:.2%}.")
+    return scales

@@ -1,0 +1,287 @@
+"""The least and the largest share of signal a component can have: MCR-BANDS within a block of components.
+
+Minimise and maximise f_i = ‖c_i s_i‖ / ‖C S‖ over C T and T⁻¹ S (Tauler 2001; Gemperline and Cash 2003), here
+with the supports built into T, analytic gradients, and non-negativity up to the noise of each value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise, repeat
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from gmcr.theory.transformations import Block
+from gmcr.validation import FloatArray
+
+Objective = Callable[[FloatArray], tuple[float, FloatArray]]
+End = tuple[float, FloatArray | None]
+Rows = Any  # indices of constraints, or all of them
+
+WORKING = 15  # constraints of each kind that a round starts from, and adds at most
+ROUNDS = 30
+BOX = 0.3  # first bound on the change of a coefficient of T, where 1 is the component itself
+GAIN = 1e-7  # in log share, from which another round is worth it
+FEASIBLE = 1e-6  # violation, relative to a typical value, that counts as none
+N_STARTS = 3  # random starts, and then as many of the best points met for other components
+FEW = 12  # variables up to which that is affordable; with more, one each
+UNBOUNDED = 10.0  # gain in log share, a factor of 20,000, from which it counts as unbounded
+SAME_COMPONENT = 0.5  # T⁻¹[i, i]: what remains of the old component in the new; beyond it they change names
+SMALLEST = 1e-300  # divides zeros by something
+
+
+class Problem:
+    """Objective and constraints of a block as functions of the coordinates x of T, with derivatives."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.G, self.H = block.C.T @ block.C, block.S @ block.S.T
+        self.samples = [np.flatnonzero(block.held[:, i]) for i in range(len(block.members))]
+        # Two components cannot change places without T becoming singular on the way; three can.
+        self.same = 0.0 if len(block.members) == 2 else SAME_COMPONENT
+
+    def log_share(self, x: FloatArray, i: int, sign: float = 1.0) -> tuple[float, FloatArray]:
+        """± log ‖c_i‖ ‖s_i‖ and its gradient (n_variables,)."""
+        T, A = self._pair(x)
+        t = T[:, i]
+        square = max(float(t @ self.G @ t), SMALLEST)
+        n, dn = self._norm(A, i)
+        gradient = dn / n
+        gradient[self._slices()[i]] += self.block.directions[i].T @ (self.G @ t) / square
+        return sign * float(0.5 * np.log(square) + np.log(n)), sign * gradient
+
+    def values(self, x: FloatArray, working: Sequence[Rows] | None = None) -> list[FloatArray]:
+        """Each kind of constraint: not negative where it is met, in units of typical values.
+
+        working : of each kind, which constraints are wanted; by default all
+        """
+        block, z = self.block, self.block.z
+        T, A = self._pair(x)
+        rows: Iterator[Rows] = repeat(slice(None)) if working is None else iter(working)
+        kinds = []
+        for i, (t, w) in enumerate(zip(T.T, A)):
+            n, _ = self._norm(A, i)
+            R = block.misfits[i]
+            kinds.append(np.array([w[i] - self.same])[next(rows)])
+            if R is not None:
+                kinds.append(np.array([1.0 - (np.linalg.norm(R @ t) * n / z) ** 2])[next(rows)])
+            if block.signed:
+                continue
+            m, l = self.samples[i][next(rows)], next(rows)
+            floor = 0.0 if block.c_min is None else block.c_min / n
+            kinds.append((block.C[m] @ t + z * _root(block.C_cov[m], t) - floor) * np.sqrt(len(block.C)))
+            forgiven = z * np.sqrt(w @ block.S_cov @ w) * block.spread[l]
+            kinds.append((w @ block.S[:, l] + forgiven) * np.sqrt(block.S.shape[1]) / n)
+            if block.closure is not None:
+                kinds.append(np.array([w @ block.closure])[next(rows)])
+        return kinds
+
+    def derivatives(self, x: FloatArray, working: Sequence[Rows]) -> list[FloatArray]:
+        """The derivatives of `values`, each (constraints, n_variables)."""
+        block, z = self.block, self.block.z
+        T, A = self._pair(x)
+        rows = iter(working)
+        kinds = []
+        for i, (t, w) in enumerate(zip(T.T, A)):
+            n, dn = self._norm(A, i)
+            dw = self._row_derivative(A, i)
+            own, Q, R = self._slices()[i], block.directions[i], block.misfits[i]
+            kinds.append(dw[i][None][next(rows)])
+            if R is not None:
+                r = R @ t
+                slope = -2 * (r @ r) * n * dn
+                slope[own] -= 2 * n**2 * (Q.T @ (R.T @ r))
+                kinds.append(slope[None][next(rows)] / z**2)
+            if block.signed:
+                continue
+            m, l = self.samples[i][next(rows)], next(rows)
+            jacobian = np.zeros((len(m), len(x)))
+            roots = np.maximum(_root(block.C_cov[m], t), SMALLEST)
+            jacobian[:, own] = block.C[m] @ Q + z * (block.C_cov[m] @ t) @ Q / roots[:, None]
+            if block.c_min is not None:
+                jacobian += block.c_min / n**2 * dn
+            kinds.append(jacobian * np.sqrt(len(block.C)))
+            root = np.sqrt(w @ block.S_cov @ w)
+            d_forgiven = z * (block.S_cov @ w) @ dw / max(root, SMALLEST)
+            slopes = block.S[:, l].T @ dw + block.spread[l, None] * d_forgiven
+            slopes -= np.outer((w @ block.S[:, l] + z * root * block.spread[l]) / n, dn)
+            kinds.append(slopes * np.sqrt(block.S.shape[1]) / n)
+            if block.closure is not None:
+                kinds.append((block.closure @ dw)[None][next(rows)])
+        return kinds
+
+    def is_feasible(self, x: FloatArray) -> bool:
+        return all(kind.min(initial=0.0) >= -FEASIBLE for kind in self.values(x))
+
+    def _pair(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """T and its inverse."""
+        T = self.block.transformation(x)
+        inverse: Any = np.linalg.pinv(T) if np.linalg.det(T) == 0 else np.linalg.inv(T)
+        return T, inverse
+
+    def _slices(self) -> list[slice]:
+        ends = np.cumsum([0, *(Q.shape[1] for Q in self.block.directions)])
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+    def _row_derivative(self, A: FloatArray, i: int) -> FloatArray:
+        """Derivative of row i of A = T⁻¹, from dA = −A dT A: (B, n_variables)."""
+        parts = [-np.outer(A[k], A[i] @ Q) for k, Q in enumerate(self.block.directions)]
+        return np.hstack(parts)
+
+    def _norm(self, A: FloatArray, i: int) -> tuple[float, FloatArray]:
+        """Norm of profile i and its derivative."""
+        along = self.H @ A[i]
+        n = float(np.sqrt(max(A[i] @ along, SMALLEST)))
+        return n, along @ self._row_derivative(A, i) / n
+
+
+def extremes(block: Block, random_state: int = 0) -> list[tuple[End, End]]:
+    """For each component of the block, its least and its largest share, as log ‖c_i‖ ‖s_i‖, and T there.
+
+    Without T, the value is infinite where nothing bounds it and NaN where nothing met the constraints. Every
+    solution found is a start for those that follow, beside the solution itself and a few random points.
+    """
+    problem = Problem(block)
+    zero = np.zeros(block.n_variables)
+    objectives = [
+        partial(problem.log_share, i=i, sign=s) for i in range(len(block.members)) for s in (1.0, -1.0)
+    ]
+    starts = [zero, *_random_points(problem, np.random.default_rng(random_state))]
+    found = [best(problem, objective, starts) for objective in objectives]
+    met = _distinct([x for _, x in found if x is not None])
+    for k, objective in enumerate(objectives):
+        promising = sorted(met, key=lambda x: objective(x)[0])[: _n_starts(problem)]
+        again = best(problem, objective, promising)
+        if again[0] < found[k][0]:
+            found[k] = again
+    ends = [((low, at), (-high, there)) for (low, at), (high, there) in zip(found[::2], found[1::2])]
+    return [(_as_end(block, *low), _as_end(block, *high)) for low, high in ends]
+
+
+def _as_end(block: Block, value: float, x: FloatArray | None) -> End:
+    return value, None if x is None else block.transformation(x)
+
+
+def coefficient_range(block: Block, row: int, column: int) -> tuple[float, float]:
+    """The least and the largest value of one coefficient of T."""
+    problem = Problem(block)
+    zero = np.zeros(block.n_variables)
+    at_zero = block.transformation(zero)[row, column]
+    slope = np.array([block.transformation(e)[row, column] - at_zero for e in np.eye(block.n_variables)])
+    if not slope.any():
+        return at_zero, at_zero
+    starts = [zero, *_random_points(problem, np.random.default_rng(0))]
+    low, _ = best(problem, lambda x: (float(slope @ x), slope), starts)
+    high, _ = best(problem, lambda x: (float(-slope @ x), -slope), starts)
+    return low, -high
+
+
+def best(problem: Problem, objective: Objective, starts: Sequence[FloatArray]) -> End:
+    """The lowest feasible value found from the starts and its place.
+
+    Without a place: −inf where nothing bounds the value, NaN where no feasible point was found.
+    """
+    lowest: End = (np.nan, None)
+    for start in starts:
+        x = _descend(problem, objective, start)
+        if x is None:
+            continue
+        value = objective(x)[0]
+        if value < objective(start)[0] - UNBOUNDED:
+            return -np.inf, None
+        if not value >= lowest[0]:
+            lowest = value, x
+    return lowest
+
+
+def _descend(problem: Problem, objective: Objective, x: FloatArray) -> FloatArray | None:
+    """Sequential quadratic programming in a box that keeps it from leaping over where T is singular.
+
+    It runs on a working set of constraints, which grows by those violated. Returns the best feasible point, None
+    where there was none.
+    """
+    working = [np.argsort(kind)[:WORKING] for kind in problem.values(x)]
+    met, size = problem.is_feasible(x), BOX
+    for _ in range(ROUNDS):
+        y = _programme(problem, objective, x, working, size)
+        values = problem.values(y)
+        violated = [_violated(kind, rows) for kind, rows in zip(values, working)]
+        working = [np.union1d(rows, new) for rows, new in zip(working, violated)]
+        if all(kind.min(initial=0.0) >= -FEASIBLE for kind in values):
+            gain = objective(x)[0] - objective(y)[0]
+            if met and gain <= 0:
+                break
+            edge = np.abs(y - x).max() > 0.99 * size
+            x, met = y, True
+            if not edge and gain < GAIN:
+                break
+            size *= 2 if edge else 1
+        elif not any(new.size for new in violated):
+            size /= 4
+    return x if met else None
+
+
+def _violated(kind: FloatArray, rows: Rows) -> Rows:
+    """The constraints of one kind that are violated the most and not among the rows yet."""
+    worst = np.argsort(kind)[:WORKING]
+    return np.setdiff1d(worst[kind[worst] < -FEASIBLE], rows)
+
+
+def _programme(
+    problem: Problem, objective: Objective, x: FloatArray, working: Sequence[Rows], size: float
+) -> FloatArray:
+    """One run of SLSQP under the constraints of the working set, within a box around x."""
+
+    def inside(y: FloatArray) -> FloatArray:
+        return np.concatenate(problem.values(y, working))
+
+    def slopes(y: FloatArray) -> FloatArray:
+        return np.concatenate(problem.derivatives(y, working))
+
+    with np.errstate(all="ignore"):  # a trial step may make T singular
+        out = minimize(
+            objective,
+            x,
+            jac=True,
+            method="SLSQP",
+            bounds=[(value - size, value + size) for value in x],
+            constraints=[{"type": "ineq", "fun": inside, "jac": slopes}],
+            options={"ftol": 1e-10, "maxiter": 100},
+        )
+    return np.where(np.isfinite(out.x), out.x, x)
+
+
+def _random_points(problem: Problem, rng: np.random.Generator) -> list[FloatArray]:
+    """Feasible points in random directions from the solution, part of the way to where they leave."""
+    points: list[FloatArray] = []
+    if not problem.is_feasible(np.zeros(problem.block.n_variables)):
+        return points
+    for _ in range(_n_starts(problem)):
+        direction = rng.standard_normal(problem.block.n_variables)
+        step = 1.0
+        while step > 1e-4 and not problem.is_feasible(step * direction):
+            step /= 2
+        if step > 1e-4:
+            points.append(rng.uniform(0.5, 1.0) * step * direction)
+    return points
+
+
+def _n_starts(problem: Problem) -> int:
+    return N_STARTS if problem.block.n_variables <= FEW else 1
+
+
+def _distinct(points: list[FloatArray]) -> list[FloatArray]:
+    """The points without near copies."""
+    kept: list[FloatArray] = []
+    for x in points:
+        if all(np.abs(x - y).max(initial=0.0) > 1e-4 for y in kept):
+            kept.append(x)
+    return kept
+
+
+def _root(covariances: FloatArray, t: FloatArray) -> FloatArray:
+    """Standard error of t·c for every covariance (samples, B, B): (samples,)."""
+    return np.sqrt(np.maximum(np.einsum("i,mij,j->m", t, covariances, t), 0.0))

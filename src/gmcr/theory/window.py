@@ -1,0 +1,329 @@
+"""The window of prices (Theorem 1) and the noise levels of the certificate (Theorem 2).
+
+For prices λ inside the window the true support is the strict optimum of the criterion (Eq. 3) under every
+change of one component. Prices and windows are in noise units here, as everywhere in gmcr: the paper's λ
+divided by σ².
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import gammaln, logsumexp
+from scipy.stats import chi2
+
+from gmcr.decoding import ALPHA, usage_price
+from gmcr.errors import InputError
+from gmcr.validation import BoolArray, FloatArray, as_numbers, check_per_sample, check_pool
+
+SMALLEST_TAIL = -690.0  # log of the smallest tail probability that a float holds with all its digits
+STACKED = 4_000_000  # entries of Gram matrices inverted at a time
+
+
+@dataclass(frozen=True)
+class PriceWindow:
+    """The prices for which Theorem 1(b) puts the truth at the optimum, in noise units.
+
+    Attributes
+    ----------
+    low, high : L_α² and (c_min s_min / σ − L_α)², zero where the noise hides the weakest component
+    is_open : whether c_min s_min > 2 σ L_α, the SNR condition
+    missing_db : by how many decibel the SNR would have to be higher for it; zero where it is open
+    """
+
+    low: float
+    high: float
+    is_open: bool
+    missing_db: float
+
+    def place(self, price: float) -> str:
+        """Where a price lies: "below", "inside" or "above" the window, or "closed" where there is none."""
+        if not self.is_open:
+            return "closed"
+        return "below" if price <= self.low else "above" if price >= self.high else "inside"
+
+    def __str__(self) -> str:
+        if self.is_open:
+            return f"window open: prices between {self.low:.4g} and {self.high:.4g} in noise units"
+        return f"window closed: {self.missing_db:.1f} dB more SNR would open it"
+
+
+def price_window(
+    c_min: float, s_min: float, sigma: Any, n_components: int, n_samples: int, alpha: float = ALPHA
+) -> PriceWindow:
+    """The window for all samples at once, from the smallest concentration and the spark margin (Theorem 1).
+
+    sigma : noise, one number or one per sample; the largest rules
+    """
+    price = usage_price(n_components, n_samples, alpha)
+    noise = float(np.max(_not_negative(sigma, "sigma")))
+    weakest = float(_not_negative(c_min, "c_min")) * float(_not_negative(s_min, "s_min"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = np.divide(weakest, noise) if weakest > 0 else 0.0
+    missing = -20 * np.log10(distance / (2 * np.sqrt(price))) if distance > 0 else np.inf
+    return PriceWindow(
+        low=price,
+        high=float(_high_end(np.array(distance), price)),
+        is_open=bool(distance > 2 * np.sqrt(price)),
+        missing_db=float(max(missing, 0.0)),
+    )
+
+
+def _high_end(distance: FloatArray, price: float) -> FloatArray:
+    """(distance − L_α)² where positive: what a removal surely costs on the noise event (Step 7)."""
+    return np.maximum(distance - np.sqrt(price), 0.0) ** 2
+
+
+# Per sample
+
+
+@dataclass(frozen=True, eq=False)
+class SampleWindows:
+    """The window of each sample: Theorem 1(b) with its own distances in place of c_min s_min.
+
+    Attributes
+    ----------
+    low : L_α², the same for all, in noise units
+    high : (samples,) (least distance − L_α)², infinite for samples that hold nothing
+    is_open : (samples,)
+    """
+
+    low: float
+    high: FloatArray
+    is_open: BoolArray
+
+    @property
+    def share_open(self) -> float:
+        """The share of samples whose window is open."""
+        return float(self.is_open.mean())
+
+    def holds(self, price: float) -> BoolArray:
+        """Which samples have a price inside their window: (samples,)."""
+        return self.is_open & (self.low < price) & (price < self.high)
+
+
+def sample_windows(C: Any, S: Any, noise: Any, *, alpha: float = ALPHA) -> SampleWindows:
+    """The window of each sample.
+
+    Removing component i moves a sample by dist(c_i s_i, span of the others) = c_i / √(G_J⁻¹)_ii, which Step 3
+    of the proof bounds by c_min s_min. With the distance itself the statement is about this sample, and
+    usually far less strict. It is exact for true supports and concentrations, and an estimate for others.
+
+    Parameters
+    ----------
+    C : (samples, slots) concentrations, zero where a component is absent
+    S : (slots, channels) pool
+    noise : standard deviation, one number or one per sample
+    """
+    costs = removal_costs(C, S, noise)
+    price = usage_price(costs.shape[1], costs.shape[0], alpha)
+    least = np.sqrt(np.min(costs, axis=1, initial=np.inf, where=~np.isnan(costs)))
+    return SampleWindows(price, _high_end(least, price), least > 2 * np.sqrt(price))
+
+
+def removal_costs(C: Any, S: Any, noise: Any) -> FloatArray:
+    """What removing a component costs a sample in noise units, c_i² / (G_J⁻¹)_ii / σ²: (samples, slots).
+
+    NaN where the sample does not hold the component; zero where the others of the sample replace it.
+
+    Parameters
+    ----------
+    C : (samples, slots) concentrations, zero where a component is absent
+    S : (slots, channels) pool, of any norm
+    noise : standard deviation, one number or one per sample
+    """
+    pool = check_pool(S)
+    concentrations = _check_table(C, len(pool), "C")
+    sigma = check_per_sample(noise, len(concentrations), "noise")
+    costs = concentrations**2 / inverse_gram_diagonals(pool, concentrations != 0)
+    variance = np.broadcast_to(sigma[:, None] ** 2, costs.shape)
+    # Without noise, what costs anything costs infinitely much.
+    free = np.where(costs > 0, np.inf, costs)
+    return np.divide(costs, variance, out=free, where=variance > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class DetectionLimits:
+    """Per component the smallest concentration that would be found, in units of its unit-norm profile.
+
+    Attributes
+    ----------
+    typical : (slots,) median over the samples that hold the component; NaN where none does
+    worst : (slots,) largest over them
+    """
+
+    typical: FloatArray
+    worst: FloatArray
+
+
+def detection_limits(S: Any, supports: Any, noise: Any, price: Any) -> DetectionLimits:
+    """From which concentration on a component pays for its selection: √price · σ · √(G_J⁻¹)_ii.
+
+    Parameters
+    ----------
+    S : (slots, channels) pool, of any norm
+    supports : (samples, slots) bool; a component is looked for among its companions in each sample
+    noise : standard deviation, one number or one per sample
+    price : what a selection costs in noise units, one number or one per sample
+    """
+    pool = check_pool(S)
+    held = _check_table(supports, len(pool), "supports") != 0
+    sigma = check_per_sample(noise, len(held), "noise")
+    prices = check_per_sample(price, len(held), "price")
+    pool /= np.linalg.norm(pool, axis=1)[:, None]
+    return limits_of(inverse_gram_diagonals(pool, held), sigma, prices)
+
+
+def limits_of(inverse: FloatArray, sigma: FloatArray, price: Any) -> DetectionLimits:
+    """The same from the diagonals (G_J⁻¹)_ii of each sample's support: (samples, slots), NaN elsewhere."""
+    rows, slots = np.nonzero(~np.isnan(inverse))
+    limits = np.sqrt(inverse[rows, slots] * np.broadcast_to(price, sigma.shape)[rows]) * sigma[rows]
+    grouped = pd.Series(limits).groupby(slots)
+    empty = np.full(inverse.shape[1], np.nan)
+    return DetectionLimits(*(_placed(empty, grouped.agg(what)) for what in ("median", "max")))
+
+
+def _placed(empty: FloatArray, values: pd.Series) -> FloatArray:
+    placed = empty.copy()
+    placed[values.index.to_numpy()] = values.to_numpy()
+    return placed
+
+
+def inverse_gram_diagonals(S: FloatArray, supports: BoolArray) -> FloatArray:
+    """(G_J⁻¹)_ii for each sample's own support J: (samples, slots), NaN where a slot is not held.
+
+    It is 1 / dist(s_i, span of the others)², infinite where the others contain s_i. Equal supports are done
+    once, and supports of equal size together.
+    """
+    norms = np.linalg.norm(S, axis=1)
+    unit = S / norms[:, None]
+    G = unit @ unit.T
+    rows, inverse = np.unique(np.packbits(supports, axis=1), axis=0, return_inverse=True)
+    unique = np.unpackbits(rows, axis=1, count=supports.shape[1]).astype(bool)
+    found = np.full(unique.shape, np.nan)
+    sizes = unique.sum(axis=1)
+    for size in np.unique(sizes[sizes > 0]):
+        same = np.flatnonzero(sizes == size)
+        step = max(1, STACKED // int(size) ** 2)
+        for first in range(0, len(same), step):
+            part = same[first : first + step]
+            slots = np.nonzero(unique[part])[1].reshape(len(part), size)
+            diagonal = _inverse_diagonals(G[slots[:, :, None], slots[:, None, :]])
+            found[part[:, None], slots] = diagonal / norms[slots] ** 2
+    return found[inverse.ravel()]
+
+
+def _inverse_diagonals(grams: FloatArray) -> FloatArray:
+    """Diagonals of the inverses of stacked Gram matrices of unit profiles: (stack, size)."""
+    try:
+        diagonal = np.einsum("bii->bi", np.linalg.inv(grams)).copy()
+    except np.linalg.LinAlgError:
+        diagonal = np.full(grams.shape[:2], np.nan)
+    # An inverse below one, or of more digits than there are, is rounding: such supports are done by what
+    # each profile has outside the span of the others.
+    broken = ~((diagonal >= 1 - 1e-9) & (diagonal < 1e8)).all(axis=1)
+    for b in np.flatnonzero(broken):
+        values, vectors = np.linalg.eigh(grams[b])
+        null = values <= 1e-13 * values[-1] * len(values)
+        inside = (vectors[:, ~null] ** 2 / values[~null]).sum(axis=1)
+        diagonal[b] = np.where((vectors[:, null] ** 2).sum(axis=1) > 1e-10, np.inf, inside)
+    return np.maximum(diagonal, 1.0)
+
+
+# The noise levels of Theorem 2
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseLevels:
+    """The noise event of Theorem 2: with probability 1 − α no sample's noise exceeds these.
+
+    Attributes
+    ----------
+    norm : ε_ns, of the noise as a whole; one number, or one per sample as `sigma` came
+    projected : ε_prj, of the noise projected on any 2k profiles
+    """
+
+    norm: Any
+    projected: Any
+
+
+def net_levels(
+    sigma: Any, n_channels: int, n_components: int, n_samples: int, k: int, alpha: float = ALPHA
+) -> NoiseLevels:
+    """The paper's levels, by nets of the sphere: good for any sub-Gaussian noise of proxy σ."""
+    scale, log_tail = _not_negative(sigma, "sigma"), _log_share(n_samples, k, alpha)
+    log_subsets = logsumexp([log_binomial(n_components, r) for r in range(min(2 * k, n_components) + 1)])
+    norm = 2 * np.sqrt(2 * (n_channels * np.log(5) - log_tail))
+    projected = 2 * np.sqrt(2 * (2 * k * np.log(5) - log_tail + log_subsets))
+    return NoiseLevels((scale * norm)[()], (scale * projected)[()])
+
+
+def gaussian_levels(
+    sigma: Any, n_channels: int, n_components: int, n_samples: int, k: int, alpha: float = ALPHA
+) -> NoiseLevels:
+    """The same levels for Gaussian noise, by exact chi-square quantiles: about a third of the paper's.
+
+    A projection on fewer profiles is never longer than on more, so subsets of exactly min(2k, N) profiles are
+    enough. Where those can fill all channels the projection is the noise itself.
+    """
+    scale, log_tail = _not_negative(sigma, "sigma"), _log_share(n_samples, k, alpha)
+    norm = np.sqrt(chi_square_quantile(n_channels, log_tail))
+    size = min(2 * k, n_components)
+    projected = norm
+    if size < n_channels:
+        projected = np.sqrt(chi_square_quantile(size, log_tail - log_binomial(n_components, size)))
+    return NoiseLevels((scale * norm)[()], (scale * min(norm, projected))[()])
+
+
+def chi_square_quantile(dof: int, log_tail: float) -> float:
+    """The value that chi-square of `dof` exceeds with probability exp(log_tail), or a little more than it.
+
+    Beyond what a float holds, from the bound Γ(a, x) ≤ xᵃ e⁻ˣ / (x − a + 1) for x > a − 1, a = dof / 2 ≥ 1,
+    which is tight there.
+    """
+    if log_tail >= SMALLEST_TAIL:
+        return float(chi2.isf(np.exp(log_tail), dof))
+    shape = (
+        max(dof, 2) / 2
+    )  # of the smallest even tail at least: chi-square grows with its degrees of freedom
+
+    def excess(x: float) -> float:
+        return shape * np.log(x) - x - np.log(x - shape + 1) - gammaln(shape) - log_tail
+
+    # Laurent and Massart's bound lies above the quantile; the mean lies below it.
+    highest = dof + 2 * np.sqrt(-dof * log_tail) - 2 * log_tail
+    return 2 * float(brentq(excess, shape, highest, xtol=1e-9 * highest)) * (1 + 1e-8)
+
+
+def log_binomial(n: int, r: int) -> float:
+    """The logarithm of the number of subsets of r out of n."""
+    return float(gammaln(n + 1) - gammaln(r + 1) - gammaln(n - r + 1))
+
+
+def _log_share(n_samples: int, k: int, alpha: float) -> float:
+    """log α/(2M): the chance that one sample's noise is let exceed one of the two levels."""
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
+    if k < 1 or n_samples < 1:
+        raise InputError(f"k and n_samples must be at least 1, but are {k} and {n_samples}.")
+    return float(np.log(alpha) - np.log(2.0 * n_samples))
+
+
+def _not_negative(values: Any, name: str) -> FloatArray:
+    array = as_numbers(values, name)
+    if array.size == 0 or not (np.isfinite(array) & (array >= 0)).all():
+        raise InputError(f"{name} must be finite and not negative, but is {values}.")
+    return array
+
+
+def _check_table(table: Any, n_slots: int, name: str) -> FloatArray:
+    array = as_numbers(table, name, copy=False)
+    if array.ndim != 2 or array.shape[1] != n_slots or not np.isfinite(array).all():
+        raise InputError(
+            f"{name} must be a complete table, samples x {n_slots} slots, but has shape {array.shape}."
+        )
+    return array
