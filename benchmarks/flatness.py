@@ -22,7 +22,7 @@ import pandas as pd
 
 from common import SMOKE, Cell, Result, fit, largest_miss, measure, mixtures, parser, report, span
 from gmcr.matching import match
-from gmcr.window import count, dense, moves, path, problem, solver, start
+from gmcr.window import count, dense, draft, moves, path, problem, rare, solver, start
 from real import COUNTS, DATA, run_set
 
 Patch = tuple[Any, str, Any]  # owner, attribute, and what to put there
@@ -37,12 +37,17 @@ BATTERY = {
     "dense": {"n_components": 4, "n_samples": 30, "snr_db": 25, "profiles": "peaks", "active": [4, 4]},
 }
 UNCHANGED = "as it is"
-MODULES = (count, dense, moves, path, problem, solver, start)
+MODULES = (count, dense, draft, moves, path, problem, rare, solver, start)
 SCALED = (
     "ROUNDS",
     "WEAKEST",
     "HEIR_ROUNDS",
     "HOPELESS",
+    "FAR",
+    "SETTLING_ROUNDS",
+    "TASTING_ROUNDS",
+    "SHARED",
+    "REFINEMENTS",
     "RARE",
     "PAIRS",
     "CORRELATED",

@@ -24,6 +24,7 @@ from gmcr.eb.settings import Settings, scaled_rate
 from gmcr.errors import InputError
 from gmcr.metrics import r_squared
 from gmcr.noise import degrees_of_freedom, estimate_noise
+from gmcr.theory.certificate import Certificate, certify
 from gmcr.validation import FloatArray, check_samples
 from gmcr.window.estimator import GMCR
 
@@ -208,6 +209,24 @@ class EBgMCR(TransformerMixin, BaseEstimator):
             return decode(samples, answer.components, signed=self.signed).concentrations
         C = _gated(self._model(tensors), samples)[:, list(slots)]
         return np.where(np.abs(C) > floor, C, 0.0) if by == "floor" else C
+
+    def certify(
+        self,
+        D: Any,
+        rule: str = "fewest",
+        band: tuple[float, float] | None = None,
+        alpha: float = 0.05,
+        **given: Any,
+    ) -> Certificate:
+        """The certificate of a band's solution, on the samples of the fit (see `gmcr.certify`).
+
+        Parameters
+        ----------
+        D : (samples, channels) the samples that were fitted
+        rule, band : which checkpoint, as in `select`
+        alpha, given : as in `gmcr.certify`
+        """
+        return certify(self._samples(D, reset=False), self.select(rule, band), alpha=alpha, **given)
 
     def transform(self, D: Any) -> FloatArray:
         """Concentrations by the frozen gate of the fewest-components checkpoint, or of the final state."""
