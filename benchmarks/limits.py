@@ -4,8 +4,8 @@
 
 N = 16, 128 channels, 10 dB, M = 64 to 4,096 samples of one process: the count found, the largest distance of a
 profile from the truth (one minus its cosine), the share of samples whose support is right, and how many were
-decoded wrongly. The share decoded stays below one and the chance that all are right falls like its M-th power, even
-over the true pool.
+decoded wrongly. The share decoded stays below one and the chance that all are right falls like its M-th power,
+even over the true pool.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python benchmarks/missed.py --runs 128-101 160-102
 
 For N and a seed, 4N samples at 20 dB: the criterion of what was found and of the truth (the pool fitted on the
-true supports, then decoded and refitted freely), at the same noise. Where the truth costs more, a better search of
-the criterion would not find it; where it costs less, the search is to blame.
+true supports, then decoded and refitted freely), at the same noise. Where the truth costs more, a better search
+of the criterion would not find it; where it costs less, the search is to blame.
 """
 
 from __future__ import annotations

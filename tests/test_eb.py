@@ -385,6 +385,12 @@ def trained(mix):
     return short_run(mix, pool_size=24, max_epochs=1500, lowest_band=0.5)
 
 
+def test_a_band_can_be_certified(mix, trained):
+    certificate = trained.certify(mix.D, rule="final", noise=mix.sigma)
+    assert certificate.verdict in ("consistent", "unsupported")
+    assert not certificate.known_pool
+
+
 def test_bands_hold_their_states(mix, trained):
     assert trained.bands_
     for band in trained.bands_:

@@ -224,9 +224,9 @@ class EBgMCR(TransformerMixin, BaseEstimator):
         ----------
         D : (samples, channels) the samples that were fitted
         rule, band : which checkpoint, as in `select`
-        alpha, given : as in `gmcr.certify`
+        given : noise, alpha and the other arguments of `gmcr.certify`
         """
-        return certify(self._samples(D, reset=False), self.select(rule, band), alpha=alpha, **given)
+        return certify(self._samples(D, reset=False), self.select(rule, band), **given)
 
     def transform(self, D: Any) -> FloatArray:
         """Concentrations by the frozen gate of the fewest-components checkpoint, or of the final state."""
