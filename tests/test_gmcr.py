@@ -21,6 +21,7 @@ from gmcr import GMCR, Decomposition, decode, make_mixtures
 from gmcr.errors import FileError, InputError
 from gmcr.matching import match
 from gmcr.noise import NoiseLaw
+from gmcr.storage import read_model, write_model
 
 REAL = Path(__file__).parents[2] / "shared" / "data"
 
@@ -626,6 +627,25 @@ def test_save_and_load(tmp_path, mix):
     assert loaded.n_features_in_ == 96
     assert (loaded.k_max, loaded.random_state, loaded.n_components) == (4, 3, 14)
     assert "14 components" in str(Decomposition.load(tmp_path / "run.gmcr"))
+
+
+def test_a_file_from_before_confidence_still_loads(tmp_path, model, mix):
+    model.save(tmp_path / "new.gmcr")
+    arrays, header = read_model(tmp_path / "new.gmcr")
+    kept = {
+        name: array for name, array in arrays.items() if not name.startswith("law_") and name != "uncut_pool"
+    }
+    write_model(tmp_path / "old.gmcr", kept, header)
+    old = GMCR.load(tmp_path / "old.gmcr")
+    np.testing.assert_array_equal(old.transform(mix.D), model.transform(mix.D))
+    confidence = old.decode(mix.D[:10]).confidence
+    assert ((confidence >= 0) & (confidence <= 1)).all()
+
+
+def test_the_model_certifies_its_answer(model, mix):
+    certificate = model.certify(mix.D)
+    assert certificate.verdict in ("consistent", "unsupported")
+    assert "noise" in certificate.read_off
 
 
 def test_save_keeps_the_column_names_and_drops_what_a_file_cannot_hold(tmp_path, mix):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -44,7 +46,9 @@ class Decoding:
     margin : (samples,) by how much the criterion, in noise units, rises under the best single change
     known : (samples,) whether the pool explains the sample within its noise
     noise : (samples,) standard deviation assumed for each sample
-    confidence : (samples,) probability that the support is right, where it was asked for
+    confidence : (samples,) probability that the support is right; it takes several times as long as decoding, so
+        it is computed when it is first asked for
+    judge : what computes it
     """
 
     concentrations: FloatArray
@@ -53,12 +57,17 @@ class Decoding:
     margin: FloatArray
     known: BoolArray
     noise: FloatArray
-    confidence: FloatArray | None = None
+    judge: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
 
     @property
     def supports(self) -> BoolArray:
         """(samples, slots): which slots each sample holds."""
         return self.concentrations != 0
+
+    @cached_property
+    def confidence(self) -> FloatArray | None:
+        """(samples,): probability that each support is right; see `gmcr.theory.confidence`."""
+        return None if self.judge is None else self.judge()
 
 
 def usage_price(n_components: int, n_samples: int, alpha: float = ALPHA) -> float:
@@ -132,7 +141,24 @@ def decode(
         margin=margin,
         known=is_explained(misfit, samples, C),
         noise=sigma if sigma.ndim == 1 else root_mean_square(np.where(np.isnan(samples), np.nan, sigma)),
+        judge=partial(_confidence, samples, pool, C, sigma, entry_weights, signed),
     )
+
+
+def _confidence(
+    D: FloatArray,
+    S: FloatArray,
+    C: FloatArray,
+    sigma: FloatArray,
+    weights: FloatArray | None,
+    signed: bool,
+) -> FloatArray:
+    """Confidence in the supports of C over the pool S, which is taken as exact: (samples,)."""
+    from gmcr.theory.confidence import support_confidence  # it is built on this module
+
+    if weights is not None:  # as much noise as weighs the entries alike
+        sigma = (sigma[:, None] if sigma.ndim == 1 else sigma) / np.sqrt(np.where(weights > 0, weights, 1.0))
+    return support_confidence(D, S, C, sigma, signed=signed)
 
 
 def is_explained(misfit: FloatArray, D: FloatArray, C: FloatArray) -> BoolArray:

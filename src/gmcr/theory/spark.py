@@ -208,9 +208,7 @@ def joint_subsets(supports: BoolArray, size: int) -> IntArray:
     """The unions of two supports, filled up to `size` or cut to it: (unions, size), at most CHUNK."""
     packed = np.unique(np.packbits(supports, axis=1), axis=0)
     unique = np.unpackbits(packed, axis=1, count=supports.shape[1]).astype(bool)
-    pairs = np.array(list(islice(combinations(range(len(unique)), 2), CHUNK)), dtype=np.intp).reshape(
-        -1, 2
-    )
+    pairs = np.array(list(islice(combinations(range(len(unique)), 2), CHUNK)), dtype=np.intp).reshape(-1, 2)
     unions = unique[pairs[:, 0]] | unique[pairs[:, 1]] if len(pairs) else unique
     # Members first, then others in order: the smallest singular value only falls as a subset grows.
     return np.argsort(~unions, axis=1, kind="stable")[:, :size]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,12 @@ from gmcr.errors import FileError, InputError
 from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw
 from gmcr.storage import read_model, write_model
-from gmcr.validation import FloatArray, check_pool, check_samples
+from gmcr.theory.certificate import Certificate, certify
+from gmcr.theory.confidence import support_confidence, support_law
+from gmcr.theory.support_law import SupportLaw, first_law
+from gmcr.theory.uncut import uncut_pool
+from gmcr.theory.weighing import spread_rows
+from gmcr.validation import BoolArray, FloatArray, check_pool, check_samples
 from gmcr.window.closure import as_fractions, closure_scales
 from gmcr.window.count import Evidence
 from gmcr.window.labels import channel_axis, check_axis, sample_names
@@ -29,6 +35,7 @@ from gmcr.window.samples import check_sample_weight, distinct_samples, refuse_ne
 from gmcr.window.solver import Solution
 
 KIND = "GMCR"
+SAME = 1e-9  # relative difference up to which concentrations count as the same
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
 
@@ -100,6 +107,9 @@ class GMCR(TransformerMixin, BaseEstimator):
     path_: pd.DataFrame
     closure_scales_: FloatArray | None
     _pool_covariance: FloatArray
+    _kept_law: SupportLaw | None
+    _law_samples: tuple[FloatArray, FloatArray, FloatArray]
+    _uncut_pool: FloatArray
 
     def __init__(
         self,
@@ -187,7 +197,8 @@ class GMCR(TransformerMixin, BaseEstimator):
 
     def transform(self, D: Any) -> FloatArray:
         """Concentrations of samples over the learned pool: (samples, n_components_)."""
-        return self.decode(D).concentrations
+        check_is_fitted(self)
+        return self._decode(self._samples(D, reset=False)).concentrations
 
     def decode(self, D: Any, *, noise: Any = None) -> Decoding:
         """What samples hold, and whether the learned pool explains them.
@@ -201,10 +212,26 @@ class GMCR(TransformerMixin, BaseEstimator):
         Returns
         -------
         Decoding. Its `known` allows for the uncertainty of the pool: the residual variance of a sample is the
-        noise's times one plus the leverage of its concentrations among those of the training samples
+        noise's times one plus the leverage of its concentrations among those of the training samples. So does
+        its `confidence`, which takes the law of supports and concentrations from the training samples and is
+        computed when it is first asked for
         """
         check_is_fitted(self)
-        return self._decode(self._samples(D, reset=False), noise)
+        samples = self._samples(D, reset=False)
+        out = self._decode(samples, noise)
+        return replace(out, judge=partial(self._confidence, samples, out, noise))
+
+    def certify(self, D: Any, alpha: float = 0.05, **given: Any) -> Certificate:
+        """What is proved about the answer, under which conditions, and what speaks against it.
+
+        Parameters
+        ----------
+        D : (samples, channels) the samples that were fitted
+        alpha : probability that the noise is larger than assumed anywhere
+        given : noise, k, c_min and the other arguments of `gmcr.certify`
+        """
+        check_is_fitted(self)
+        return certify(self._samples(D, reset=False), self.decomposition_, alpha=alpha, **given)
 
     def fractions(self, D: Any) -> FloatArray:
         """Fractions of samples, summing to one: (samples, n_components_); for a model fitted with closure."""
@@ -236,6 +263,8 @@ class GMCR(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         arrays, section = self.decomposition_.pack()
         arrays["pool_covariance"] = self._pool_covariance
+        arrays["uncut_pool"] = self._uncut_pool
+        arrays |= {f"law_{name}": value for name, value in vars(self._support_law).items()}
         if self.closure_scales_ is not None:
             arrays["closure_scales"] = self.closure_scales_
         if self.fixed_components is not None:
@@ -304,6 +333,7 @@ class GMCR(TransformerMixin, BaseEstimator):
         out = self._decode(samples, noise)
         self._pool_covariance = self._covariance(out.concentrations[rows], out.noise[rows])
         out = self._decode(samples, noise)
+        self._prepare_law(samples[rows], out.concentrations[rows], self._sigma(samples, out, noise)[rows])
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
         path["chosen"] = path["level"] == solution.chosen
@@ -327,6 +357,31 @@ class GMCR(TransformerMixin, BaseEstimator):
         if not out.supports.any():
             warnings.warn("no component stands above the noise in any sample.", stacklevel=3)
         self._close(closure_scales(self.concentrations_) if self.closure else None)
+
+    def _prepare_law(self, samples: FloatArray, C: FloatArray, sigma: FloatArray) -> None:
+        """Keep what confidence needs of the training samples: the pool without a cut, some for the law."""
+        self._uncut_pool = self.components_
+        if sigma.ndim == 1 and not self.signed:
+            self._uncut_pool = uncut_pool(samples, self.components_, C, sigma, self._pool_covariance)
+        some = spread_rows(len(samples))
+        self._law_samples = samples[some], C[some], sigma[some]
+        self._kept_law = None
+
+    @property
+    def _support_law(self) -> SupportLaw:
+        """The law of supports and concentrations, estimated when first needed: it takes a while to compile."""
+        if self._kept_law is None:
+            samples, C, sigma = self._law_samples
+            self._kept_law = support_law(
+                samples,
+                self._uncut_pool,
+                C,
+                sigma,
+                learned=True,
+                pool_covariance=self._pool_covariance,
+                signed=bool(self.signed),
+            )
+        return self._kept_law
 
     def _store(self, decomposition: Decomposition) -> None:
         if decomposition.noise is None or decomposition.path is None:
@@ -359,7 +414,9 @@ class GMCR(TransformerMixin, BaseEstimator):
             for name in ("concentrations", "residual", "misfit", "margin", "noise"):
                 getattr(out, name)[rows] = getattr(again, name)
             leverage = self._leverage(out)
-        return replace(out, known=is_explained(out.misfit / (1.0 + leverage), samples, out.concentrations))
+        return replace(
+            out, known=is_explained(out.misfit / (1.0 + leverage), samples, out.concentrations), judge=None
+        )
 
     def _decode_at(self, price: Any, samples: FloatArray, noise: Any) -> Decoding:
         return decode(
@@ -370,6 +427,36 @@ class GMCR(TransformerMixin, BaseEstimator):
             k_max=self.k_max,
             signed=bool(self.signed),
         )
+
+    def _sigma(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
+        """The noise that samples were decoded with: (samples,), or (samples, channels) where it is per entry."""
+        if np.ndim(noise) == 2:
+            return check_noise(noise, samples)
+        if noise is None and self.noise_law_.per_entry:
+            return self.noise_law_.sigma(samples, out.concentrations @ self.components_)
+        return out.noise
+
+    def _confidence(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
+        """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
+        return support_confidence(
+            samples,
+            self._uncut_pool,
+            out.concentrations,
+            self._sigma(samples, out, noise),
+            learned=self._learned_from(out.concentrations),
+            pool_covariance=self._pool_covariance,
+            law=self._support_law,
+            signed=bool(self.signed),
+        )
+
+    def _learned_from(self, C: FloatArray) -> BoolArray:
+        """Which samples, decoded as C, are training samples, by their concentrations: (samples,)."""
+        totals = self.concentrations_.sum(axis=1)
+        order = np.argsort(totals)
+        nearest = np.searchsorted(totals[order], C.sum(axis=1) * (1 - SAME))
+        candidates = self.concentrations_[order[np.minimum(nearest, len(order) - 1)]]
+        # Products of another number of rows may round differently in the last digits.
+        return (np.abs(candidates - C) <= SAME * np.abs(C)).all(axis=1) & C.any(axis=1)
 
     def _leverage(self, out: Decoding) -> FloatArray:
         """Variance that the pool's errors add to each sample's residual, in units of its noise: (samples,)."""
@@ -406,6 +493,12 @@ class GMCR(TransformerMixin, BaseEstimator):
         model = cls(**parameters, fixed_components=arrays.get("fixed_components"))
         model._store(Decomposition.unpack(arrays, header["decomposition"]))
         model._pool_covariance = arrays["pool_covariance"]
+        if "law_edges" in arrays:
+            model._kept_law = SupportLaw(*(arrays[f"law_{field.name}"] for field in fields(SupportLaw)))
+            model._uncut_pool = arrays["uncut_pool"]
+        else:  # a file from before these were kept
+            model._kept_law = first_law(model.concentrations_, np.inf)
+            model._uncut_pool = model.components_
         model.usage_price_ = header["usage_price"]
         model.noise_law_ = NoiseLaw(**header["noise_law"])
         evidence: dict[str, Any] = {
