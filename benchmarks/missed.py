@@ -35,8 +35,8 @@ def run(cell: Cell) -> Result:
     held = mix.supports.any(axis=0)
     unit = pool[held] / np.linalg.norm(pool[held], axis=1, keepdims=True)
     problem = Problem(mix.D, mix.D, np.ones(len(mix.D)), model.usage_price_)
-    cost = {
-        name: problem.cost(problem.rounds(S, model.noise_, ROUNDS))
+    states = {
+        name: problem.rounds(S, model.noise_, ROUNDS)
         for name, S in (("found", model.components_), ("truth", unit))
     }
     apart = held & ~always_accompanied(mix.supports)
@@ -44,8 +44,9 @@ def run(cell: Cell) -> Result:
     worst = int(np.argmax(np.where(apart, best - found, -np.inf)))
     return {
         "count": model.n_components_,
-        "found": cost["found"],
-        "truth": cost["truth"],
+        **{name: problem.cost(state) for name, state in states.items()},
+        **{f"{name}_misfit": float(state.misfit.sum()) for name, state in states.items()},
+        **{f"{name}_usage": state.usage for name, state in states.items()},
         "component": worst,
         "samples": int(mix.supports[:, worst].sum()),
         "cosine": float(found[worst]),
@@ -70,7 +71,11 @@ def main() -> None:
             "run": one["row"],
             "count": one["count"],
             "cost found": f"{one['found']:.0f}",
-            "cost of the truth": f"{one['truth']:.0f}",
+            "of the truth": f"{one['truth']:.0f}",
+            "misfit found": f"{one['found_misfit']:.0f}",
+            "of the truth ": f"{one['truth_misfit']:.0f}",
+            "selections": one["found_usage"],
+            "of the truth  ": one["truth_usage"],
             "worst component": one["component"],
             "samples with it": one["samples"],
             "cosine": f"{one['cosine']:.4f}",

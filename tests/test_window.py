@@ -200,7 +200,17 @@ def test_a_slot_that_is_a_whole_sample_is_given_what_others_leave_of_it(rarely_h
     assert (problem.rounds(mended.S, sigma, 10).S @ S[0]).max() > reachable - 0.01
 
 
-@pytest.mark.parametrize(("n", "seed", "component"), [(96, 37, 47), (96, 15, 22), (160, 12, 54)])
+def test_by_usage_the_cost_is_that_of_equation_3(mix):
+    problem = replace(problem_of(mix.D), by_usage=True)
+    first, second = problem.decode(mix.S, mix.sigma), problem.decode(mix.S[1:], mix.sigma)
+    priced = [state.misfit.sum() + problem.usage_price * state.usage for state in (first, second)]
+    slot = problem.slot_prices(np.ones(1))[0]
+    assert problem.cost(first) - problem.cost(second) == pytest.approx(priced[0] - priced[1] + slot)
+
+
+@pytest.mark.parametrize(
+    ("n", "seed", "component"), [(96, 37, 47), (96, 15, 22), (96, 41, 24), (160, 12, 54)]
+)
 def test_components_seen_two_or_three_times_come_out_as_well_as_they_can(n, seed, component):
     mix = make_mixtures(n, 4 * n, 20, random_state=seed)
     solution = solve(mix.D, Options())

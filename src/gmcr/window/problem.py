@@ -51,6 +51,7 @@ class Problem:
     D : (samples, channels), NaN where missing;  X : the same with zeros there
     repeats : (samples,) weight of each sample in the criterion
     usage_price : λ, of one selection in the decoder, in noise units
+    by_usage : whether the cost is that of Eq. 3, each selection at λ, with the number of slots given
     """
 
     D: FloatArray
@@ -60,6 +61,7 @@ class Problem:
     signed: bool = False
     n_fixed: int = 0
     k_max: int | None = None
+    by_usage: bool = False
 
     @property
     def n_samples(self) -> int:
@@ -155,6 +157,9 @@ class Problem:
         held by all samples is thus cheap to hold, where a flat price per selection would favour spare slots
         that save selections.
         """
+        if self.by_usage:
+            alone = self.slot_prices(np.ones(1))[0]
+            return float(self.usage_price * holders.sum() + alone * np.count_nonzero(holders))
         total = self.repeats.sum()
         share = np.clip(holders / total, 1e-300, 1 - 1e-16)
         entropy = -share * np.log(share) - (1 - share) * np.log1p(-share)

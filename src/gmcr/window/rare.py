@@ -36,13 +36,28 @@ def isolations(problem: Problem, state: State, tried: State | None = None) -> St
     """
     if problem.signed:
         return state
-    holders = problem.holders(state)
-    rare = np.flatnonzero((holders >= 2) & (holders <= RARE) & _changed(state, tried))
     draft = Draft.of(state)
-    for j in rare[rare >= problem.n_fixed].tolist():
+    for j in _rare(problem, state, RARE, tried):
         any(draft.replace(problem, (j,), seed) for seed in _isolated(problem, draft, j))
         any(draft.replace(problem, (j,), seed, True) for seed in _without_strongest(problem, draft, j))
     return draft.finished(problem, state)
+
+
+def reweighed(problem: Problem, state: State, tried: State | None = None) -> State:
+    """Rebuild the most rarely held slots without the sample that all but decides them; see `isolations`."""
+    if problem.signed:
+        return state
+    draft = Draft.of(state)
+    for j in _rare(problem, state, RARE // 2, tried):
+        any(draft.replace(problem, (j,), seed, True) for seed in _without_strongest(problem, draft, j))
+    return draft.finished(problem, state)
+
+
+def _rare(problem: Problem, state: State, most: int, tried: State | None) -> list[int]:
+    """Slots that two to `most` samples hold, of which some hold something else than in the state tried before."""
+    holders = problem.holders(state)
+    rare = np.flatnonzero((holders >= 2) & (holders <= most) & _changed(state, tried))
+    return rare[rare >= problem.n_fixed].tolist()
 
 
 def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:

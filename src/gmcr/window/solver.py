@@ -13,7 +13,7 @@ inside the decoder is the window's L_α² (Theorem 1); the price μ of a slot is
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from gmcr.window.dense import factorise, leading_vectors, reproducibility, start
 from gmcr.window.moves import births, merges
 from gmcr.window.path import ROUNDS, NoiseModel, Path, Row, descend, settle, typical
 from gmcr.window.problem import Problem, State
-from gmcr.window.rare import isolations, leftovers, shared_births
+from gmcr.window.rare import isolations, leftovers, reweighed, shared_births
 from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples, unit_rows
 
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
@@ -329,10 +329,30 @@ def _choose(search: Search, interrupted: bool) -> Solution:
     asked = search.options.n_components
     evidence = decide(by_cost, search.guess, white, list(states), search.back, asked, sparse)
     state = states[evidence.count]
+    if sparse and asked is None and not interrupted:
+        state = _by_usage(search, state)
     law = search.noise.sigma(search.problem, state)[1]
     search.path.add("chosen", search.problem, state)
     rows = search.path.rows
     return Solution(state, law, rows, len(rows) - 1, evidence, search.problem.usage_price, interrupted)
+
+
+def _by_usage(search: Search, state: State) -> State:
+    """The state with rare slots reconsidered at Eq. 3's own price.
+
+    What it takes to write a state down says how many slots there are; a slot held by few samples then pays more
+    than λ for another one, and may keep what belongs to others. Their number given, Theorem 1 speaks of λ.
+    """
+    problem, tried = replace(search.problem, by_usage=True), None
+    for _ in range(REFINEMENTS):
+        new = reweighed(problem, state, tried)
+        if new is state:
+            break
+        new = problem.rounds(new.S, state.sigma, 2 * ROUNDS)
+        if new.count != state.count or problem.cost(new) >= problem.cost(state):
+            break
+        tried, state = state, new
+    return state
 
 
 def _leaves_white_noise(search: Search, state: State) -> bool:
