@@ -220,6 +220,6 @@ class Judged:
         return confidence, highest
 
 
-def spread_rows(n_samples: int) -> np.ndarray:
-    """Rows, spread over the samples, that are enough to estimate the law from."""
-    return np.unique(np.linspace(0, n_samples - 1, min(LAW_SAMPLES, n_samples)).astype(int))
+def spread_rows(n_samples: int, most: int = LAW_SAMPLES) -> np.ndarray:
+    """At most so many rows, spread over the samples; by default as many as the law needs."""
+    return np.unique(np.linspace(0, n_samples - 1, min(most, n_samples)).astype(int))

@@ -21,10 +21,12 @@ from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw
 from gmcr.storage import read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
-from gmcr.theory.confidence import support_confidence, support_law
+from gmcr.theory.completion import completed_pool
+from gmcr.theory.confidence import support_confidence
 from gmcr.theory.support_law import SupportLaw, first_law
 from gmcr.theory.uncut import uncut_pool
-from gmcr.theory.weighing import spread_rows
+from gmcr.theory.weighing import Judged, spread_rows
+from gmcr.threads import threads
 from gmcr.validation import BoolArray, FloatArray, check_pool, check_samples
 from gmcr.window.closure import as_fractions, closure_scales
 from gmcr.window.count import Evidence
@@ -35,6 +37,8 @@ from gmcr.window.samples import check_sample_weight, distinct_samples, refuse_ne
 from gmcr.window.solver import Solution
 
 KIND = "GMCR"
+MOST_KEPT = 20_000  # training samples kept to learn from for confidence
+COMPLETIONS = 2  # times the pool is refitted with what its samples are expected to hold
 SAME = 1e-9  # relative difference up to which concentrations count as the same
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
@@ -263,7 +267,7 @@ class GMCR(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         arrays, section = self.decomposition_.pack()
         arrays["pool_covariance"] = self._pool_covariance
-        arrays["uncut_pool"] = self._uncut_pool
+        arrays["uncut_pool"] = self._judging_pool
         arrays |= {f"law_{name}": value for name, value in vars(self._support_law).items()}
         if self.closure_scales_ is not None:
             arrays["closure_scales"] = self.closure_scales_
@@ -359,29 +363,42 @@ class GMCR(TransformerMixin, BaseEstimator):
         self._close(closure_scales(self.concentrations_) if self.closure else None)
 
     def _prepare_law(self, samples: FloatArray, C: FloatArray, sigma: FloatArray) -> None:
-        """Keep what confidence needs of the training samples: the pool without a cut, some for the law."""
-        self._uncut_pool = self.components_
-        if sigma.ndim == 1 and not self.signed:
-            self._uncut_pool = uncut_pool(samples, self.components_, C, sigma, self._pool_covariance)
-        some = spread_rows(len(samples))
+        """Keep what confidence needs of the training samples, for when it is first asked for."""
+        some = spread_rows(len(samples), MOST_KEPT)
         self._law_samples = samples[some], C[some], sigma[some]
         self._kept_law = None
 
     @property
     def _support_law(self) -> SupportLaw:
-        """The law of supports and concentrations, estimated when first needed: it takes a while to compile."""
+        """The law of supports and concentrations; learned when first needed: it takes a while to compile."""
         if self._kept_law is None:
-            samples, C, sigma = self._law_samples
-            self._kept_law = support_law(
-                samples,
-                self._uncut_pool,
-                C,
-                sigma,
-                learned=True,
-                pool_covariance=self._pool_covariance,
-                signed=bool(self.signed),
-            )
+            self._kept_law = self._learn_law()
         return self._kept_law
+
+    @property
+    def _judging_pool(self) -> FloatArray:
+        """The pool without what cuts and missed components have put into it."""
+        if self._kept_law is None:
+            self._kept_law = self._learn_law()
+        return self._uncut_pool
+
+    def _learn_law(self) -> SupportLaw:
+        """Learn the pool to judge by and the law behind it, in turn."""
+        samples, C, sigma = self._law_samples
+        plain = sigma.ndim == 1 and not self.signed
+        given = partial(Judged.of, samples, C=C, noise=sigma, learned=True, signed=bool(self.signed))
+        pool, covariance = self.components_, self._pool_covariance
+        n_times = COMPLETIONS if plain and not np.isnan(samples).any() else 0
+        with threads():
+            for time in range(n_times + 1):
+                self._uncut_pool = uncut_pool(samples, pool, C, sigma, covariance) if plain else pool
+                judged = given(S=self._uncut_pool, pool_covariance=covariance)
+                law = judged.law()
+                if time < n_times:
+                    presence = np.zeros(C.shape)
+                    judged.weigh(law, presence)
+                    pool = completed_pool(samples, self._uncut_pool, C, sigma, presence, float(law.edges[0]))
+        return law
 
     def _store(self, decomposition: Decomposition) -> None:
         if decomposition.noise is None or decomposition.path is None:
@@ -440,7 +457,7 @@ class GMCR(TransformerMixin, BaseEstimator):
         """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
         return support_confidence(
             samples,
-            self._uncut_pool,
+            self._judging_pool,
             out.concentrations,
             self._sigma(samples, out, noise),
             learned=self._learned_from(out.concentrations),
