@@ -4,7 +4,7 @@
     python benchmarks/eb.py --only carbs nir --data ../shared/data
 
 Synthetic: N = 8 at a pool of 64 and N = 16 at 128, 4N samples of 512 channels, 20 and 30 dB. The learning rate is
-the paper's 5e-4 times 4, which pools this small need (docs/benchmarks.md). `early` rows are the same runs ended
+the paper's 5e-4 times 4, for pools this small (docs/benchmarks.md). `early` rows are the same runs ended
 after 2,000 epochs; `window` rows have the usage price of Theorem 1. A run ends at the paper's termination rule or
 at the epochs stated. `refined` is the window solver's answer from the pool of the band with the most components,
 `scratch` its answer from nothing, and `survived` counts its profiles with a cosine of at least 0.9 to that pool.
