@@ -47,6 +47,7 @@ SCALED = (
     "SETTLING_ROUNDS",
     "TASTING_ROUNDS",
     "SHARED",
+    "REFITTED",
     "REFINEMENTS",
     "RARE",
     "PAIRS",

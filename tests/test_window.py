@@ -218,7 +218,7 @@ def test_components_seen_two_or_three_times_come_out_as_well_as_they_can(n, seed
     best = np.linalg.lstsq(known / mix.sigma[:, None], mix.D / mix.sigma[:, None], rcond=None)[0][component]
     reachable = best @ mix.S[component] / np.linalg.norm(best)
     assert solution.state.count == n
-    assert (solution.state.S @ mix.S[component]).max() > reachable - 0.01
+    assert (solution.state.S @ mix.S[component]).max() > reachable - 0.02
 
 
 def test_fixed_profiles_never_die(mix):

@@ -105,6 +105,8 @@ class Draft:
             if gap < 0:
                 self._accept(rows, trial, G)
                 return True
+            if seed is not None and np.array_equal(trial.C != 0, state.C[rows] != 0):
+                return False  # the old supports are back: nothing but a refit
             if heirs.size == 0 or is_hopeless(problem, before, gap, seed is not None):
                 break
             put(S, G, heirs, refit(local, trial, heirs))

@@ -18,6 +18,7 @@ from gmcr.window.draft import HEIR_ROUNDS, Draft, is_hopeless, positive, put, re
 from gmcr.window.problem import Problem, State
 
 RARE = 8  # holders up to which a slot is rebuilt from pairs of its samples
+REFITTED = 0.1  # selections' prices by which a sample's misfit may move without its slots being tried again
 PAIRS = 2  # pairs that are tried: the strongest sample with the next ones
 TASTING_ROUNDS = 4  # refits on a slot's own samples that tell whether a new profile falls back to the old one
 MOST_PAIRED = 2048  # samples, from the worst explained down, whose residuals are compared
@@ -56,7 +57,8 @@ def reweighed(problem: Problem, state: State, tried: State | None = None) -> Sta
 def _rare(problem: Problem, state: State, most: int, tried: State | None) -> list[int]:
     """Slots that two to `most` samples hold, of which some hold something else than in the state tried before."""
     holders = problem.holders(state)
-    rare = np.flatnonzero((holders >= 2) & (holders <= most) & _changed(state, tried))
+    changed = _changed(state, tried, REFITTED * problem.usage_price)
+    rare = np.flatnonzero((holders >= 2) & (holders <= most) & changed)
     return rare[rare >= problem.n_fixed].tolist()
 
 
@@ -91,13 +93,16 @@ def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
             yield seed
 
 
-def _changed(state: State, before: State | None) -> BoolArray:
-    """Slots of which some sample holds something else than before: (slots,)."""
-    if before is None or before.C.shape != state.C.shape:
+def _changed(state: State, before: State | None, refitted: float) -> BoolArray:
+    """Slots held by a sample that holds another number of slots than before, or is explained otherwise: (slots,).
+
+    Slots may have been renumbered in between, and profiles refitted, which moves misfits by less than `refitted`.
+    """
+    if before is None:
         return np.ones(state.count, dtype=bool)
-    held, held_before = state.C != 0, before.C != 0
-    rows = (held != held_before).any(axis=1)
-    return (held | held_before)[rows].any(axis=0)
+    sizes, sizes_before = (np.count_nonzero(one.C, axis=1) for one in (state, before))
+    rows = (sizes != sizes_before) | (np.abs(state.misfit - before.misfit) > refitted)
+    return (state.C[rows] != 0).any(axis=0)
 
 
 def _without_strongest(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
@@ -168,15 +173,15 @@ def shared_births(problem: Problem, state: State, alpha: float = 0.05) -> State:
     for a, b in zip(*np.unravel_index(best, cosines.shape)):
         if cosines[a, b] > limit:
             profile = positive(residual[a] + residual[b])
-            trial = _cheaper(problem, state, np.vstack([state.S, profile]))
+            trial = _cheaper(problem, state, np.vstack([state.S, profile]), problem.usage_price)
             if trial is not None:
                 return trial
     return state
 
 
-def _cheaper(problem: Problem, state: State, S: FloatArray) -> State | None:
-    """The pool S with all samples decoded and all slots refitted, as soon as that costs less than the state."""
-    cost, gap = problem.cost(state), np.inf
+def _cheaper(problem: Problem, state: State, S: FloatArray, margin: float = 0.0) -> State | None:
+    """The pool S, all samples decoded and all slots refitted, as soon as it costs less by more than `margin`."""
+    cost, gap = problem.cost(state) - margin, np.inf
     for _ in range(HEIR_ROUNDS):
         trial = problem.decode(S, state.sigma)
         before, gap = gap, problem.cost(trial) - cost

@@ -233,11 +233,13 @@ def _refine(search: Search) -> bool:
     if search.options.n_components is not None:
         return False
     problem, cheaper = search.problem, False
-    for _ in range(REFINEMENTS):
+    for time in range(REFINEMENTS + 1):
         best = search.best
-        state = best if best.count >= search.most else shared_births(problem, best)
-        state = leftovers(problem, isolations(problem, merges(problem, state), search.refined))
+        state = isolations(problem, best if time else merges(problem, best), search.refined)
+        state = leftovers(problem, state)
         search.refined = best
+        if state is best and best.count < search.most:
+            state = shared_births(problem, best)
         if state is best:
             break
         cheaper |= search.keep(settle(problem, state, search.noise, search.path, search.most))
