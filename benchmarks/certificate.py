@@ -140,7 +140,9 @@ def main() -> None:
                 f"{name} {n}" for name, n in Counter(part["named"][part["named"] != ""]).items()
             ),
         }
-        for (row, snr, pool), part in verdicts.groupby(["row", "snr_db", "pool"], sort=False)
+        for (row, snr, pool), part in (
+            verdicts.groupby(["row", "snr_db", "pool"], sort=False) if len(verdicts) else ()
+        )
     ]
     spark = [
         {"slots": int(one.n), "seed": one.random_state, "s_min at 8": f"[{one.lower:.4f}, {one.upper:.4f}]"}
@@ -157,7 +159,7 @@ def main() -> None:
         }
         for one in table[table["row"] == "speed"].itertuples()
     ]
-    report([lines, spark, speed], runs, given)
+    report([part for part in (lines, spark, speed) if part], runs, given)
 
 
 if __name__ == "__main__":

@@ -174,7 +174,8 @@ def certify(
         robust = None if known_pool else check.robust_window(facts)
         found = _known(facts) if known_pool else _learned(facts, robust)
         components = _components(facts, decomposition)
-        groups = never_separated(facts.C != 0)
+        lonely = facts.pairs.active & ~facts.pairs.isolated
+        groups = never_separated(facts.C != 0) if lonely.any() else []
     verdict, reason = _verdict(facts, found, robust)
     proved_errors = _errors(facts, verdict, robust)
     return Certificate(

@@ -137,9 +137,10 @@ def _margin(
         subset, value = _worst_of(pool, combinations(range(n_slots), size))
         return _interval(value - slack, value + slack, size, subset, "exact")
 
-    subsets = worst_subsets(pool, size, rng)
+    in_haste = seconds < 1
+    subsets = worst_subsets(pool, size, rng, STARTS // 8 if in_haste else STARTS)
     if supports is not None:
-        subsets = np.vstack([subsets, joint_subsets(supports, size)])
+        subsets = np.vstack([subsets, joint_subsets(supports, size, CHUNK // 4 if in_haste else CHUNK)])
     G = pool @ pool.T
     likely = np.argsort(_smallest_eigenvalues(G, subsets), kind="stable")[:LIKELY]
     subset, value = _worst_of(pool, map(tuple, subsets[likely].tolist()))
@@ -173,7 +174,7 @@ def _interval(lower: float, upper: float, size: int, subset: tuple[int, ...], ho
 # From above
 
 
-def worst_subsets(S: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
+def worst_subsets(S: FloatArray, size: int, rng: np.random.Generator, n_starts: int = STARTS) -> IntArray:
     """Subsets that nearly cancel, (starts, size): greedy from every slot, then exchanges in all at once.
 
     The slot that lowers the smallest eigenvalue of G_A most is, to first order, the one that overlaps most
@@ -181,7 +182,7 @@ def worst_subsets(S: FloatArray, size: int, rng: np.random.Generator) -> IntArra
     """
     G = S @ S.T
     n_slots = len(G)
-    starts = np.arange(n_slots) if n_slots <= STARTS else rng.choice(n_slots, STARTS, replace=False)
+    starts = np.arange(n_slots) if n_slots <= n_starts else rng.choice(n_slots, n_starts, replace=False)
     subsets = starts[:, None]
     if size == 1:
         return subsets
@@ -204,11 +205,11 @@ def worst_subsets(S: FloatArray, size: int, rng: np.random.Generator) -> IntArra
     return subsets
 
 
-def joint_subsets(supports: BoolArray, size: int) -> IntArray:
-    """The unions of two supports, filled up to `size` or cut to it: (unions, size), at most CHUNK."""
+def joint_subsets(supports: BoolArray, size: int, most: int = CHUNK) -> IntArray:
+    """The unions of two supports, filled up to `size` or cut to it: (unions, size), at most `most`."""
     packed = np.unique(np.packbits(supports, axis=1), axis=0)
     unique = np.unpackbits(packed, axis=1, count=supports.shape[1]).astype(bool)
-    pairs = np.array(list(islice(combinations(range(len(unique)), 2), CHUNK)), dtype=np.intp).reshape(-1, 2)
+    pairs = np.array(list(islice(combinations(range(len(unique)), 2), most)), dtype=np.intp).reshape(-1, 2)
     unions = unique[pairs[:, 0]] | unique[pairs[:, 1]] if len(pairs) else unique
     # Members first, then others in order: the smallest singular value only falls as a subset grows.
     return np.argsort(~unions, axis=1, kind="stable")[:, :size]
