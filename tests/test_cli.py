@@ -472,3 +472,22 @@ def test_module_and_script_are_the_same_command(tmp_path):
     for command in ([sys.executable, "-m", "gmcr"], [os.path.join(os.path.dirname(sys.executable), "gmcr")]):
         done = subprocess.run([*command, "bogus"], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (2, "gmcr: No such command 'bogus'.\n")
+
+
+# Certify
+
+
+def test_certify_says_its_verdict(run, tmp_path):
+    data, truth = tmp_path / "m.csv", tmp_path / "truth.gmcr"
+    made = run(
+        "synth", "-o", str(data), "--components", "8", "--samples", "40", "--snr", "55", "--truth", str(truth)
+    )
+    assert made[0] == 0
+    code, out, _ = run("certify", str(truth), str(data), "--known-pool")
+    assert code == 0
+    assert out.startswith("Proved with probability 0.95")
+    assert all(f"C{number} " in out for number in range(1, 12))
+    answer = json.loads(run("certify", str(truth), str(data), "--known-pool", "--json")[1])
+    assert answer["verdict"] == "proved"
+    code, _, err = run("certify", str(truth), str(data), "--alpha", "2")
+    assert (code, "alpha" in err) == (2, True)
