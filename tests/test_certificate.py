@@ -1,6 +1,7 @@
 """The certificate: proved where it can be, never on a wrong solution, and never against the truth."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from gmcr import Decomposition, certify, make_mixtures
 from gmcr.errors import InputError
 from gmcr.theory import conditions
 from gmcr.theory.facts import gather
+from gmcr.theory.spark import SparkMargin
 
 CONDITIONS = {f"C{number}" for number in range(1, 12)}
 NOTHING_GIVEN = dict.fromkeys(("k", "c_min", "c_max", "eps_fit", "floor", "diversity"))
@@ -46,17 +48,31 @@ def test_the_proved_error_bound_holds(clean):
     assert np.linalg.norm(found - clean.C, axis=1).max() <= certificate.concentration_error
 
 
-def test_c2_is_decided_by_removals_inside_the_window(clean):
+def test_what_is_left_without_a_component_is_least_squares(clean):
+    C = clean.C * np.random.default_rng(0).uniform(
+        0.9, 1.1, clean.C.shape
+    )  # any concentrations on the supports
+    solution = Decomposition.from_factors(C, clean.S)
+    facts = gather(clean.D, solution, clean.sigma, 0.05, NOTHING_GIVEN, 0.1)
+    for m in range(20):
+        for i in np.flatnonzero(clean.supports[m]):
+            others = clean.S[[j for j in np.flatnonzero(clean.supports[m]) if j != i]]
+            best = np.linalg.lstsq(others.T, clean.D[m], rcond=None)[0]
+            assert facts.without[m, i] == pytest.approx(np.linalg.norm(clean.D[m] - best @ others), rel=1e-6)
+    assert np.isnan(facts.without[~clean.supports]).all()
+
+
+def test_a_spare_component_is_not_proved_however_the_spark_margin_turns_out(clean, monkeypatch):
     C = clean.C.copy()
-    m = 5
-    extra = np.flatnonzero(C[m] == 0)[0]
-    C[m, extra] = 1.0
+    m = int(np.argmin(clean.supports.sum(axis=1)))
+    C[m, np.flatnonzero(C[m] == 0)[0]] = 1e-4
     larger = Decomposition.from_factors(C, clean.S)
-    # The extra component is not there: without it the sample still fits, if the fit is given room.
-    certificate = certify(clean.D, larger, noise=clean.sigma, c_min=1.0, eps_fit=0.2, known_pool=True)
-    facts_without = certify(clean.D, truth_of(clean), noise=clean.sigma, c_min=1.0, known_pool=True)
-    assert certificate.verdict != "proved"
-    assert facts_without.verdict == "proved"
+    # A margin of which only the upper end opens the window.
+    wide = SparkMargin(1e-6, 0.5, 8, tuple(range(8)), "relaxation")
+    monkeypatch.setattr("gmcr.theory.facts.spark_margin", lambda *args, **kwargs: wide)
+    given = {"noise": clean.sigma, "c_min": 1.0, "known_pool": True}
+    assert certify(clean.D, truth_of(clean), **given).verdict == "conditional"
+    assert certify(clean.D, larger, **given).verdict == "consistent"
 
 
 def test_an_enlarged_support_fails_c2():
@@ -227,10 +243,17 @@ def test_all_conditions_are_listed_and_the_forms_agree(clean):
         assert "<table>" in certificate._repr_html_()
 
 
-def test_names_are_escaped_in_html(clean):
-    names = ["<b>x</b>"] * 16
-    certificate = certify(clean.D, truth_of(clean, component_names=names), noise=clean.sigma)
-    assert "<b>x" not in certificate.to_html()
+def test_text_is_escaped_in_html(clean):
+    certificate = certify(clean.D, truth_of(clean), noise=clean.sigma)
+    marked = replace(
+        certificate,
+        sentence="<b>s</b>",
+        conditions=certificate.conditions.assign(note="<b>x</b>"),
+        constants={"<b>k</b>": 1.0},
+    )
+    html = marked.to_html()
+    assert "&lt;b&gt;x" in html
+    assert not any(text in html for text in ("<b>x", "<b>s</b>", "<b>k"))
 
 
 def test_what_is_read_off_the_solution_is_said(clean):

@@ -23,13 +23,13 @@ from gmcr.theory.confidence import (
     component_presence,
     expected_calibration_error,
     support_confidence,
-    support_law,
     support_posterior,
 )
 from gmcr.theory.pool_errors import least_squares_covariance, own_shares, pool_errors
 from gmcr.theory.standard_errors import concentration_errors, interval, profile_errors
 from gmcr.theory.support_law import SupportLaw, log_symmetric
 from gmcr.theory.uncut import cut_moments, uncut
+from gmcr.window.judge import learned_from
 
 LAW = SupportLaw(np.array([0.5, 2.0, 5.0]), np.array([0.2, 0.7 / 3]), np.array([0.1, 0.5, 0.4]), np.ones(5))
 
@@ -211,7 +211,7 @@ class TestLaw:
     def test_allows_for_what_the_decoder_misses(self):
         mix = make_mixtures(32, 1500, snr_db=8, n_features=256, active=(2, 4), random_state=0)
         out = decode(mix.D, mix.S)
-        law = support_law(mix.D, mix.S, out.concentrations, out.noise)
+        law = support_posterior(mix.D, mix.S, out.concentrations, out.noise).law
         sizes = np.arange(len(law.sizes))
         returned = out.supports.sum(axis=1).mean()
         assert abs(law.sizes @ sizes - 3.0) < 0.5 * abs(returned - 3.0)
@@ -220,7 +220,7 @@ class TestLaw:
     def test_rare_components_have_small_odds(self):
         often = np.random.default_rng(0).random((500, 6)) < np.array([0.5, 0.5, 0.5, 0.5, 0.5, 0.02])
         mix = make_mixtures(6, 500, snr_db=30, n_features=64, random_state=0, occurrence=often)
-        law = support_law(mix.D, mix.S, mix.C, mix.sigma)
+        law = support_posterior(mix.D, mix.S, mix.C, mix.sigma).law
         assert law.odds[5] < 0.2 * law.odds[:5].min()
 
 
@@ -315,7 +315,9 @@ class TestLearnedPool:
         mix = make_mixtures(8, 64, snr_db=12, n_features=128, random_state=0)
         model = GMCR(random_state=0).fit(mix.D)
         fresh = make_mixtures(8, 64, snr_db=12, n_features=128, random_state=1, profiles=mix.S)
-        seen = model._learned_from(model.decode(np.vstack([fresh.D, mix.D[::2]])).concentrations)
+        seen = learned_from(
+            model.decode(np.vstack([fresh.D, mix.D[::2]])).concentrations, model.concentrations_
+        )
         assert not seen[:64].any()
         assert seen[64:].all()
 

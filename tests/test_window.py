@@ -209,16 +209,17 @@ def test_by_usage_the_cost_is_that_of_equation_3(mix):
 
 
 @pytest.mark.parametrize(
-    ("n", "seed", "component"), [(96, 37, 47), (96, 15, 22), (96, 41, 24), (160, 12, 54)]
+    ("n", "seed", "component", "short"),
+    [(96, 37, 47, 0.01), (96, 15, 22, 0.01), (96, 41, 24, 0.01), (160, 12, 54, 0.02)],
 )
-def test_components_seen_two_or_three_times_come_out_as_well_as_they_can(n, seed, component):
+def test_components_seen_two_or_three_times_come_out_as_well_as_they_can(n, seed, component, short):
     mix = make_mixtures(n, 4 * n, 20, random_state=seed)
     solution = solve(mix.D, Options())
     known = np.where(mix.supports, mix.C, 0.0)
     best = np.linalg.lstsq(known / mix.sigma[:, None], mix.D / mix.sigma[:, None], rcond=None)[0][component]
     reachable = best @ mix.S[component] / np.linalg.norm(best)
     assert solution.state.count == n
-    assert (solution.state.S @ mix.S[component]).max() > reachable - 0.02
+    assert (solution.state.S @ mix.S[component]).max() > reachable - short
 
 
 def test_fixed_profiles_never_die(mix):

@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise
+from gmcr.noise import NoiseLaw
 from gmcr.theory.bands import Ambiguity, Band
 from gmcr.theory.extremes import End, coefficient_range, extremes
 from gmcr.theory.feasible_plane import (
@@ -25,8 +25,9 @@ from gmcr.theory.feasible_plane import (
     pair_extremes,
     pair_intervals,
 )
+from gmcr.theory.solution import noise_of
 from gmcr.theory.transformations import Balanced, Block, find_directions, find_errors, group, pinned
-from gmcr.validation import BoolArray, FloatArray, as_numbers, check_per_sample, check_samples
+from gmcr.validation import BoolArray, FloatArray, as_numbers, check_samples
 
 MAX_VARIABLES = 20  # a block with more free coefficients is reported as open and not followed to its ends
 SAME = 1e-5  # shares closer than this are one
@@ -95,7 +96,11 @@ def feasible_bands(
         notes.append(
             "Taken as right: which sample holds what. A wrong support can move a component beyond its band."
         )
-    sigma = _noise_of(noise, samples, decomposition, notes)
+    sigma, law = noise_of(noise, samples, decomposition)
+    if law is not None:
+        notes.append(
+            f"Noise estimated from what the solution leaves over: {law.kind}, level {law.level:.4g}."
+        )
     scales = _closure_scales(C[:, used], notes) if closure else None
     if decomposition.signed and (c_min is not None or closure):
         notes.append("Values may be negative: c_min and closure are not used.")
@@ -253,20 +258,6 @@ def _check_supports(supports: Any, decomposition: Decomposition) -> BoolArray:
             f"supports keeps component {column} out of sample {row}, which holds it in the decomposition."
         )
     return held
-
-
-def _noise_of(noise: Any, D: FloatArray, decomposition: Decomposition, notes: list[str]) -> FloatArray:
-    """(samples,) standard deviations, zero where there is no noise."""
-    fit = decomposition.reconstruct()
-    if isinstance(noise, NoiseLaw):
-        return noise.per_sample(D, fit)
-    given = decomposition.noise if noise is None else noise
-    if given is not None:
-        return check_per_sample(given, len(D), "noise")
-    C, S = decomposition.concentrations, decomposition.components
-    law = estimate_noise(D, fit, degrees_of_freedom(D, C, S))
-    notes.append(f"Noise estimated from what the solution leaves over: {law.kind}, level {law.level:.4g}.")
-    return law.per_sample(D, fit)
 
 
 def _closure_scales(C: FloatArray, notes: list[str]) -> FloatArray:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any
 
@@ -200,36 +199,24 @@ Found = dict[str, Condition]
 def _known(facts: Facts) -> Found:
     """All conditions, those of Theorem 2(a) checked."""
     window = check.fixed_pool_window(facts)
-    return _by_name(
-        [
-            check.fit_condition("C1", facts),
-            check.usage_condition(facts, window),
-            *(
-                Condition(name, UNCHECKED, note="for learned pools; the pool is known")
-                for name in ("C3", "C4")
-            ),
-            check.spark_condition("C5", facts),
-            check.pairs_condition(facts),
-            *(
-                Condition(name, UNCHECKED, note="for learned pools; the pool is known")
-                for name in ("C7", "C8", "C9", "C10", "C11")
-            ),
-            window,
-            *_common(facts),
-        ]
-    )
+    checked = [
+        check.fit_condition("C1", facts),
+        check.usage_condition(facts, window),
+        check.spark_condition("C5", facts),
+        check.pairs_condition(facts),
+    ]
+    return _in_order([*checked, window, *_common(facts)], "for learned pools; the pool is known")
 
 
 def _learned(facts: Facts, robust: RobustWindow | None) -> Found:
     """All conditions, those of Theorem 2(b) and (c) checked as far as data allow."""
-    noiseless = check.fit_condition("C3", facts) if facts.noiseless else _noisy("C3")
     spark = check.spark_condition("C10", facts)
     span = "asks how the learned spans meet the true ones, which nothing in the data shows"
+    noisy = Condition("C3", UNCHECKED, note="for data without noise")
     conditions = [
-        *(Condition(name, UNCHECKED, note="for known pools; this one was learned") for name in ("C1", "C2")),
-        noiseless,
+        check.fit_condition("C3", facts) if facts.noiseless else noisy,
         Condition("C4", UNCHECKED, note=check.AGAINST_TRUTH),
-        check.spark_condition("C5", facts),
+        replace(spark, name="C5"),
         check.pairs_condition(facts),
         Condition("C7", UNCHECKED, note=span),
         check.fit_condition("C8", facts, with_floor=True),
@@ -239,33 +226,28 @@ def _learned(facts: Facts, robust: RobustWindow | None) -> Found:
         check.diversity_condition(facts),
     ]
     if robust is not None and not facts.noiseless:
-        note = (
-            "all five inequalities"
-            if robust.is_open
-            else f"{robust.missing_db:.0f} dB more SNR would open it"
-        )
+        note = f"{robust.missing_db:.0f} dB more SNR would open it"
+        note = "all five inequalities" if robust.is_open else note
         status = HOLDS if robust.is_open else FAILS
         conditions.append(Condition("robust window", status, sum(robust.holds), 5, note))
-    return _by_name([*conditions, *_common(facts)])
+    return _in_order([*conditions, *_common(facts)], "for known pools; this one was learned")
 
 
-def _noisy(name: str) -> Condition:
-    return Condition(name, UNCHECKED, note="for data without noise")
+def _in_order(conditions: list[Condition], elsewhere: str) -> Found:
+    """By name, C1 to C11 first; those that are not about this kind of pool are unchecked, with this note."""
+    found = {f"C{number}": Condition(f"C{number}", UNCHECKED, note=elsewhere) for number in range(1, 12)}
+    return found | {condition.name: condition for condition in conditions}
 
 
 def _common(facts: Facts) -> list[Condition]:
     return [check.price_condition(facts), check.optimum_condition(facts), check.reuse_condition(facts)]
 
 
-def _by_name(conditions: Iterable[Condition]) -> Found:
-    return {condition.name: condition for condition in conditions}
-
-
 def _verdict(facts: Facts, found: Found, robust: RobustWindow | None) -> tuple[str, str]:
     """The verdict and the rest of its sentence; never more than the conditions allow."""
     if facts.has_missing:
         return "consistent", ": entries are missing, which the theorems do not cover."
-    against = _against(facts, found)
+    against = _against(found)
     if against:
         return "unsupported", f": {against}."
     model = f"samples hold at most {facts.k} components, none below {facts.c_min:.3g}, in noise as stated"
@@ -273,7 +255,7 @@ def _verdict(facts: Facts, found: Found, robust: RobustWindow | None) -> tuple[s
         window, usage = found["fixed-pool window"], found["C2"]
         if window.status == HOLDS and usage.status == HOLDS:
             return "proved", f" with probability {1 - facts.alpha:g}: every support is right, if {model}."
-        if window.status == UNCHECKED:
+        if window.status == UNCHECKED and not facts.spare.any():
             return "conditional", f" the spark condition holds: {window.note}; and if {model}."
         return "consistent", f": {'; '.join([window.note, *_suspicious(found)])}."
     spark, pairs = found["C10"], found["C6"]
@@ -295,7 +277,7 @@ def _suspicious(found: Found) -> list[str]:
     return [f"{condition.name} fails, {condition.note}"] if condition.status == FAILS else []
 
 
-def _against(facts: Facts, found: Found) -> str:
+def _against(found: Found) -> str:
     """What speaks against the solution: a condition that the truth meets with probability 1 − α."""
     names = ["C1", "C3", "C8", "C2", "C10"]
     if found["price window"].status == HOLDS:

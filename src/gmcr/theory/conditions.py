@@ -13,7 +13,7 @@ from gmcr.theory.window import gaussian_levels, net_levels, price_window
 
 HOLDS, FAILS, UNCHECKED = "holds", "fails", "unchecked"
 AGAINST_TRUTH = "compares with the true supports, which nothing in the data shows"
-MOST_DECIBELS = 400.0  # searched for; noise 10^20 times smaller than a float's digits
+MOST_DECIBELS = 400.0  # searched for: noise 10^20 times smaller
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def usage_condition(facts: Facts, window: Condition) -> Condition:
     if window.status != HOLDS:
         note = f"{AGAINST_TRUTH}; inside the fixed-pool window it could be decided"
         return Condition("C2", UNCHECKED, int((facts.C != 0).sum()), note=note)
-    spare = facts.without <= facts.eps_fit[:, None]
+    spare = facts.spare
     if spare.any():
         rows = int(spare.any(axis=1).sum())
         note = f"{rows} of {facts.n_samples} samples fit as well with one component less"

@@ -117,26 +117,6 @@ def support_posterior(
     return Posterior(confidence, highest, wanted, law)
 
 
-def support_law(
-    D: Any,
-    S: Any,
-    C: Any,
-    noise: Any,
-    *,
-    learned: Any = False,
-    pool_covariance: Any = None,
-    signed: bool = False,
-) -> SupportLaw:
-    """The law of supports and concentrations behind a decomposition; arguments as in `support_posterior`.
-
-    From the supports at face value it goes on by expectation and maximisation over their neighbours, so that
-    components the decoder misses are allowed for.
-    """
-    judged = Judged.of(D, S, C, noise, learned, pool_covariance, signed)
-    with threads():
-        return judged.law()
-
-
 def component_presence(presence: FloatArray) -> FloatArray:
     """Probability that each component is in any sample at all, (slots,), from `Posterior.presence`."""
     return -np.expm1(np.log1p(-np.minimum(presence, 1.0 - 1e-16)).sum(axis=0))

@@ -9,13 +9,13 @@ import numpy as np
 
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
-from gmcr.noise import degrees_of_freedom, estimate_noise
 from gmcr.rank import noise_edge
 from gmcr.theory.pairs import IsolatingPairs, diverse_pairs
+from gmcr.theory.solution import noise_of
 from gmcr.theory.spark import SparkMargin, spark_margin
 from gmcr.theory.window import NoiseLevels, gaussian_levels, inverse_gram_diagonals, net_levels
 from gmcr.threads import product
-from gmcr.validation import FloatArray, check_per_sample, check_samples, squared_norms
+from gmcr.validation import FloatArray, check_samples, squared_norms
 
 ROUNDING = 1e-9  # of a sample's norm: a residual as small as that is none
 
@@ -26,7 +26,7 @@ class Facts:
 
     Attributes
     ----------
-    D : (samples, channels); S : (slots, channels); C : (samples, slots)
+    S : (slots, channels); C : (samples, slots)
     sigma : (samples,) proxy σ of the noise, with what correlation adds to it
     correlated : by how much the noise's proxy exceeds its standard deviation, 1 for white noise
     k, c_min, c_max, floor, diversity : constants of the model and of the certificate (C8, Conjecture R)
@@ -42,7 +42,6 @@ class Facts:
     has_missing : whether entries of D are missing
     """
 
-    D: FloatArray
     S: FloatArray
     C: FloatArray
     alpha: float
@@ -77,6 +76,11 @@ class Facts:
     def noiseless(self) -> bool:
         return not self.sigma.any()
 
+    @property
+    def spare(self) -> np.ndarray:
+        """(samples, slots) selections without which a sample still passes the fit condition."""
+        return self.without <= self.eps_fit[:, None]
+
 
 def gather(
     D: Any,
@@ -101,14 +105,15 @@ def gather(
     _check_constants(constants | {"alpha": alpha})
     read_off = [name for name, value in constants.items() if value is None and name != "eps_fit"]
     missing = np.isnan(samples)
-    X = np.where(missing, C @ S, samples) if missing.any() else samples
-    left = X - C @ S
+    fit = C @ S
+    X = np.where(missing, fit, samples) if missing.any() else samples
+    left = X - fit
     residual = np.sqrt(squared_norms(left))
     residual[residual <= ROUNDING * np.sqrt(squared_norms(X))] = 0.0
 
     held = C != 0
-    sigma, estimated = _noise_of(noise, samples, decomposition)
-    if estimated:
+    sigma = noise_of(noise, samples, decomposition)[0]
+    if noise is None:
         read_off.append("noise")
     correlated = 1.0 if missing.any() else _correlation(left, sigma)
     proxy = sigma * correlated
@@ -124,7 +129,6 @@ def gather(
     levels = gaussian_levels(proxy, S.shape[1], len(S), len(C), k, alpha)
     eps_fit = constants["eps_fit"]
     return Facts(
-        D=samples,
         S=S,
         C=C,
         alpha=alpha,
@@ -158,18 +162,6 @@ def _check_constants(values: dict[str, float | None]) -> None:
     alpha = values["alpha"]
     if alpha is None or not 0 < alpha < 1:
         raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
-
-
-def _noise_of(noise: Any, D: FloatArray, decomposition: Decomposition) -> tuple[FloatArray, bool]:
-    """(samples,) standard deviation of the noise, and whether it comes from the solution."""
-    if noise is not None:
-        return check_per_sample(noise, len(D), "noise"), False
-    if decomposition.noise is not None:
-        return np.asarray(decomposition.noise), True
-    C, S = decomposition.concentrations, decomposition.components
-    law = estimate_noise(D, C @ S, degrees_of_freedom(D, C, S))
-    sigma = law.sigma(D, C @ S)
-    return (sigma if sigma.ndim == 1 else np.sqrt((sigma**2).mean(axis=1))), True
 
 
 def _correlation(left: FloatArray, sigma: FloatArray) -> float:

@@ -114,7 +114,7 @@ class Draft:
 
     def _settles(self, problem: Problem, S: FloatArray) -> bool:
         """Whether a pool that costs a little too much is worth taking once all slots have been refitted."""
-        cost, trial, gram = problem.cost(self.state), self.state, self.gram
+        cost = problem.cost(self.state)
         for _ in range(SETTLING_ROUNDS):
             gram = _gram(S)
             trial = problem.decode(S, self.state.sigma, gram=gram)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -21,15 +21,10 @@ from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw
 from gmcr.storage import read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
-from gmcr.theory.completion import completed_pool
-from gmcr.theory.confidence import support_confidence
-from gmcr.theory.support_law import SupportLaw, first_law
-from gmcr.theory.uncut import uncut_pool
-from gmcr.theory.weighing import Judged, spread_rows
-from gmcr.threads import threads
-from gmcr.validation import BoolArray, FloatArray, check_pool, check_samples
+from gmcr.validation import FloatArray, check_pool, check_samples
 from gmcr.window.closure import as_fractions, closure_scales
 from gmcr.window.count import Evidence
+from gmcr.window.judge import Judge
 from gmcr.window.labels import channel_axis, check_axis, sample_names
 from gmcr.window.parameters import check_options, known_noise
 from gmcr.window.running import run
@@ -37,9 +32,6 @@ from gmcr.window.samples import check_sample_weight, distinct_samples, refuse_ne
 from gmcr.window.solver import Solution
 
 KIND = "GMCR"
-MOST_KEPT = 20_000  # training samples kept to learn from for confidence
-COMPLETIONS = 2  # times the pool is refitted with what its samples are expected to hold
-SAME = 1e-9  # relative difference up to which concentrations count as the same
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
 
@@ -111,9 +103,7 @@ class GMCR(TransformerMixin, BaseEstimator):
     path_: pd.DataFrame
     closure_scales_: FloatArray | None
     _pool_covariance: FloatArray
-    _kept_law: SupportLaw | None
-    _law_samples: tuple[FloatArray, FloatArray, FloatArray]
-    _uncut_pool: FloatArray
+    _judge: Judge
 
     def __init__(
         self,
@@ -267,8 +257,7 @@ class GMCR(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         arrays, section = self.decomposition_.pack()
         arrays["pool_covariance"] = self._pool_covariance
-        arrays["uncut_pool"] = self._judging_pool
-        arrays |= {f"law_{name}": value for name, value in vars(self._support_law).items()}
+        arrays |= self._judge.pack()
         if self.closure_scales_ is not None:
             arrays["closure_scales"] = self.closure_scales_
         if self.fixed_components is not None:
@@ -337,7 +326,8 @@ class GMCR(TransformerMixin, BaseEstimator):
         out = self._decode(samples, noise)
         self._pool_covariance = self._covariance(out.concentrations[rows], out.noise[rows])
         out = self._decode(samples, noise)
-        self._prepare_law(samples[rows], out.concentrations[rows], self._sigma(samples, out, noise)[rows])
+        self._judge = Judge(self.components_, self._pool_covariance, bool(self.signed))
+        self._judge.keep(samples[rows], out.concentrations[rows], self._sigma(samples, out, noise)[rows])
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
         path["chosen"] = path["level"] == solution.chosen
@@ -361,44 +351,6 @@ class GMCR(TransformerMixin, BaseEstimator):
         if not out.supports.any():
             warnings.warn("no component stands above the noise in any sample.", stacklevel=3)
         self._close(closure_scales(self.concentrations_) if self.closure else None)
-
-    def _prepare_law(self, samples: FloatArray, C: FloatArray, sigma: FloatArray) -> None:
-        """Keep what confidence needs of the training samples, for when it is first asked for."""
-        some = spread_rows(len(samples), MOST_KEPT)
-        self._law_samples = samples[some], C[some], sigma[some]
-        self._kept_law = None
-
-    @property
-    def _support_law(self) -> SupportLaw:
-        """The law of supports and concentrations; learned when first needed: it takes a while to compile."""
-        if self._kept_law is None:
-            self._kept_law = self._learn_law()
-        return self._kept_law
-
-    @property
-    def _judging_pool(self) -> FloatArray:
-        """The pool without what cuts and missed components have put into it."""
-        if self._kept_law is None:
-            self._kept_law = self._learn_law()
-        return self._uncut_pool
-
-    def _learn_law(self) -> SupportLaw:
-        """Learn the pool to judge by and the law behind it, in turn."""
-        samples, C, sigma = self._law_samples
-        plain = sigma.ndim == 1 and not self.signed
-        given = partial(Judged.of, samples, C=C, noise=sigma, learned=True, signed=bool(self.signed))
-        pool, covariance = self.components_, self._pool_covariance
-        n_times = COMPLETIONS if plain and not np.isnan(samples).any() else 0
-        with threads():
-            for time in range(n_times + 1):
-                self._uncut_pool = uncut_pool(samples, pool, C, sigma, covariance) if plain else pool
-                judged = given(S=self._uncut_pool, pool_covariance=covariance)
-                law = judged.law()
-                if time < n_times:
-                    presence = np.zeros(C.shape)
-                    judged.weigh(law, presence)
-                    pool = completed_pool(samples, self._uncut_pool, C, sigma, presence, float(law.edges[0]))
-        return law
 
     def _store(self, decomposition: Decomposition) -> None:
         if decomposition.noise is None or decomposition.path is None:
@@ -455,25 +407,8 @@ class GMCR(TransformerMixin, BaseEstimator):
 
     def _confidence(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
         """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
-        return support_confidence(
-            samples,
-            self._judging_pool,
-            out.concentrations,
-            self._sigma(samples, out, noise),
-            learned=self._learned_from(out.concentrations),
-            pool_covariance=self._pool_covariance,
-            law=self._support_law,
-            signed=bool(self.signed),
-        )
-
-    def _learned_from(self, C: FloatArray) -> BoolArray:
-        """Which samples, decoded as C, are training samples, by their concentrations: (samples,)."""
-        totals = self.concentrations_.sum(axis=1)
-        order = np.argsort(totals)
-        nearest = np.searchsorted(totals[order], C.sum(axis=1) * (1 - SAME))
-        candidates = self.concentrations_[order[np.minimum(nearest, len(order) - 1)]]
-        # Products of another number of rows may round differently in the last digits.
-        return (np.abs(candidates - C) <= SAME * np.abs(C)).all(axis=1) & C.any(axis=1)
+        sigma = self._sigma(samples, out, noise)
+        return self._judge.confidence(samples, out.concentrations, sigma, self.concentrations_)
 
     def _leverage(self, out: Decoding) -> FloatArray:
         """Variance that the pool's errors add to each sample's residual, in units of its noise: (samples,)."""
@@ -510,12 +445,7 @@ class GMCR(TransformerMixin, BaseEstimator):
         model = cls(**parameters, fixed_components=arrays.get("fixed_components"))
         model._store(Decomposition.unpack(arrays, header["decomposition"]))
         model._pool_covariance = arrays["pool_covariance"]
-        if "law_edges" in arrays:
-            model._kept_law = SupportLaw(*(arrays[f"law_{field.name}"] for field in fields(SupportLaw)))
-            model._uncut_pool = arrays["uncut_pool"]
-        else:  # a file from before these were kept
-            model._kept_law = first_law(model.concentrations_, np.inf)
-            model._uncut_pool = model.components_
+        model._judge = Judge.unpack(arrays, model.components_, model.concentrations_, bool(model.signed))
         model.usage_price_ = header["usage_price"]
         model.noise_law_ = NoiseLaw(**header["noise_law"])
         evidence: dict[str, Any] = {

@@ -83,10 +83,9 @@ def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
         start = held[:1] | held[b : b + 1]  # both samples hold j, so that the second is in it, as j
         shares = decode_arrays(X[:1], S, noise, price, signed=True, start=start, gram=G)[0][0]
         shared, shares[j] = shares[j], 0.0
-        seed = np.maximum(X[0] - np.maximum(shares, 0.0) @ S, 0.0)
+        seed = positive(X[0] - np.maximum(shares, 0.0) @ S)
         if shared <= 0 or not seed.any():
             continue
-        seed /= np.linalg.norm(seed)
         put(S, G, [j], seed)
         trial = problem.rows(rows).decode(S, state.sigma[rows], gram=G)
         if not np.array_equal(trial.C != 0, held):
