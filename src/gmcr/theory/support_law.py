@@ -34,6 +34,26 @@ class SupportLaw:
         """Log prior of a size, less the log of what all supports of that size have of odds: (K + 1,)."""
         return np.log(self.sizes) - log_symmetric(np.log(self.odds), len(self.sizes) - 1)
 
+    def draw(self, n_samples: int, random: np.random.Generator) -> FloatArray:
+        """Concentrations of samples that follow the law: (samples, slots), not negative."""
+        log_odds, largest = np.log(self.odds), len(self.sizes) - 1
+        behind = [log_symmetric(log_odds[j:], largest) for j in range(len(log_odds) + 1)]
+        left = random.choice(largest + 1, n_samples, p=self.sizes)
+        held = np.zeros((n_samples, len(log_odds)), dtype=bool)
+        for j, log_odd in enumerate(log_odds):
+            wanting = np.flatnonzero(left > 0)
+            wanted = left[wanting]
+            log_share = log_odd + behind[j + 1][wanted - 1] - behind[j][wanted]
+            taken = wanting[np.log(random.random(wanting.size)) < log_share]
+            held[taken, j] = True
+            left[taken] -= 1
+        widths = np.diff(self.edges)
+        masses = self.heights * widths
+        bins = random.choice(masses.size, int(held.sum()), p=masses / masses.sum())
+        C = np.zeros(held.shape)
+        C[held] = self.edges[bins] + random.random(bins.size) * widths[bins]
+        return C
+
 
 def log_symmetric(log_odds: FloatArray, largest: int) -> FloatArray:
     """Logs of the elementary symmetric polynomials e_0 … e_largest of the odds: (largest + 1,)."""

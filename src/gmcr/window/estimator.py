@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gmcr.decoding import Decoding, check_noise, decode, is_explained
+from gmcr.decoding import Decoding, check_noise, where_present
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError
 from gmcr.metrics import r_squared
@@ -24,7 +24,8 @@ from gmcr.theory.certificate import Certificate, certify
 from gmcr.validation import FloatArray, check_pool, check_samples
 from gmcr.window.closure import as_fractions, closure_scales
 from gmcr.window.count import Evidence
-from gmcr.window.judge import Judge
+from gmcr.window.frozen import FrozenPool
+from gmcr.window.judge import Judge, learned_from
 from gmcr.window.labels import channel_axis, check_axis, sample_names
 from gmcr.window.parameters import check_options, known_noise
 from gmcr.window.running import run
@@ -206,14 +207,15 @@ class GMCR(TransformerMixin, BaseEstimator):
         Returns
         -------
         Decoding. Its `known` allows for the uncertainty of the pool: the residual variance of a sample is the
-        noise's times one plus the leverage of its concentrations among those of the training samples. So does
-        its `confidence`, which takes the law of supports and concentrations from the training samples and is
-        computed when it is first asked for
+        noise's times one plus the leverage of its concentrations among those of the training samples. So do its
+        `errors` and its `confidence`, which takes the law of supports and concentrations from the training
+        samples; both are computed when they are first asked for
         """
         check_is_fitted(self)
         samples = self._samples(D, reset=False)
         out = self._decode(samples, noise)
-        return replace(out, judge=partial(self._confidence, samples, out, noise))
+        judge, spread = partial(self._confidence, samples, out, noise), partial(self._errors, samples, out, noise)
+        return replace(out, judge=judge, spread=spread)
 
     def certify(self, D: Any, alpha: float = 0.05, **given: Any) -> Certificate:
         """What is proved about the answer, under which conditions, and what speaks against it.
@@ -326,7 +328,7 @@ class GMCR(TransformerMixin, BaseEstimator):
         out = self._decode(samples, noise)
         self._pool_covariance = self._covariance(out.concentrations[rows], out.noise[rows])
         out = self._decode(samples, noise)
-        self._judge = Judge(self.components_, self._pool_covariance, bool(self.signed))
+        self._judge = Judge(self._frozen())
         self._judge.keep(samples[rows], out.concentrations[rows], self._sigma(samples, out, noise)[rows])
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
@@ -368,33 +370,13 @@ class GMCR(TransformerMixin, BaseEstimator):
         self.fractions_ = None if scales is None else as_fractions(self.concentrations_, scales)
 
     def _decode(self, samples: FloatArray, noise: Any = None) -> Decoding:
-        """Decode over the learned pool, whose own errors must not be taken for components.
+        """Decode over the learned pool."""
+        return self._frozen().decode(samples, self.noise_law_ if noise is None else noise)
 
-        The residual of a sample has the noise's variance times one plus the leverage of its concentrations among
-        those learned from. Where that could change a selection, the sample is decoded again at a price as much
-        higher.
-        """
-        out = self._decode_at(self.usage_price_, samples, noise)
-        leverage = self._leverage(out)
-        rows = np.flatnonzero(out.margin < self.usage_price_ * leverage)
-        if rows.size:
-            noise = noise[rows] if np.ndim(noise) > 0 else noise
-            again = self._decode_at(self.usage_price_ * (1.0 + leverage[rows]), samples[rows], noise)
-            for name in ("concentrations", "residual", "misfit", "margin", "noise"):
-                getattr(out, name)[rows] = getattr(again, name)
-            leverage = self._leverage(out)
-        return replace(
-            out, known=is_explained(out.misfit / (1.0 + leverage), samples, out.concentrations), judge=None
-        )
-
-    def _decode_at(self, price: Any, samples: FloatArray, noise: Any) -> Decoding:
-        return decode(
-            samples,
-            self.components_,
-            self.noise_law_ if noise is None else noise,
-            price=price,
-            k_max=self.k_max,
-            signed=bool(self.signed),
+    def _frozen(self) -> FrozenPool:
+        n_fixed = 0 if self.fixed_components is None else len(self.fixed_components)
+        return FrozenPool(
+            self.components_, self._pool_covariance, self.usage_price_, self.k_max, bool(self.signed), n_fixed
         )
 
     def _sigma(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
@@ -410,10 +392,11 @@ class GMCR(TransformerMixin, BaseEstimator):
         sigma = self._sigma(samples, out, noise)
         return self._judge.confidence(samples, out.concentrations, sigma, self.concentrations_)
 
-    def _leverage(self, out: Decoding) -> FloatArray:
-        """Variance that the pool's errors add to each sample's residual, in units of its noise: (samples,)."""
-        scaled = out.concentrations / out.noise[:, None]
-        return np.einsum("mi,mi->m", scaled @ self._pool_covariance, scaled)
+    def _errors(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
+        """Standard errors of decoded concentrations over the learned pool, with its errors: (samples, slots)."""
+        sigma = where_present(self._sigma(samples, out, noise), samples)
+        C = out.concentrations
+        return self._frozen().errors(C, sigma, learned_from(C, self.concentrations_))
 
     def _covariance(self, C: FloatArray, sigma: FloatArray) -> FloatArray:
         """Covariance of the learned profiles' entries, the same in every channel: (C' diag(1/σ²) C)⁺."""
@@ -445,8 +428,8 @@ class GMCR(TransformerMixin, BaseEstimator):
         model = cls(**parameters, fixed_components=arrays.get("fixed_components"))
         model._store(Decomposition.unpack(arrays, header["decomposition"]))
         model._pool_covariance = arrays["pool_covariance"]
-        model._judge = Judge.unpack(arrays, model.components_, model.concentrations_, bool(model.signed))
         model.usage_price_ = header["usage_price"]
+        model._judge = Judge.unpack(arrays, model._frozen(), model.concentrations_)
         model.noise_law_ = NoiseLaw(**header["noise_law"])
         evidence: dict[str, Any] = {
             name: dict(value) if isinstance(value, list) else value

@@ -11,14 +11,19 @@ from numpy.typing import NDArray
 
 from gmcr.theory.completion import completed_pool
 from gmcr.theory.confidence import support_confidence
+from gmcr.theory.recalibration import Recalibration
 from gmcr.theory.support_law import SupportLaw, first_law
 from gmcr.theory.uncut import uncut_pool
 from gmcr.theory.weighing import Judged, spread_rows
 from gmcr.threads import threads
 from gmcr.validation import BoolArray, FloatArray
+from gmcr.window.frozen import FrozenPool
+from gmcr.window.rehearsal import Stage, rehearse
 
 MOST_KEPT = 20_000  # training samples kept to learn from
 COMPLETIONS = 2  # times the pool is refitted with what its samples are expected to hold
+REHEARSED = 1000  # samples on which confidences are tried out, at least; of training and of new ones
+WORTH_WHILE = 1.0  # expected wrong supports among the training samples from which rehearsals are held
 SAME = 1e-9  # relative difference up to which concentrations count as the same
 
 
@@ -26,16 +31,18 @@ SAME = 1e-9  # relative difference up to which concentrations count as the same
 class Judge:
     """What confidence needs beside the samples that it is asked about.
 
-    pool : (slots, channels) as learned; once the law is there, without what cuts and missed components put in
-    covariance : (slots, slots) of the profiles' errors in one channel
+    frozen : the learned pool, as samples are decoded over it
     law : of supports and concentrations; None until it is first needed, since it takes a while to compile
+    pool : (slots, channels) what samples are judged by: the learned pool without what cuts and missed components
+        put in; None as long as the law
+    honest : from stated to honest confidence, for new samples and for training samples
     kept : training samples, their concentrations and their noise, to learn the law from
     """
 
-    pool: FloatArray
-    covariance: FloatArray
-    signed: bool
+    frozen: FrozenPool
     law: SupportLaw | None = None
+    pool: FloatArray | None = None
+    honest: tuple[Recalibration, Recalibration] = (Recalibration(), Recalibration())
     kept: tuple[FloatArray, FloatArray, FloatArray] | None = None
 
     def keep(self, samples: FloatArray, C: FloatArray, sigma: FloatArray) -> None:
@@ -44,53 +51,110 @@ class Judge:
 
     def confidence(self, D: FloatArray, C: FloatArray, sigma: FloatArray, trained: FloatArray) -> FloatArray:
         """Confidence in the supports of samples D decoded as C: (samples,); trained : C in training."""
-        law = self.learned()
+        self.learn()
+        learned = learned_from(C, trained)
+        stated = self._stated(D, C, sigma, learned)
+        return np.where(learned, self.honest[1](stated), self.honest[0](stated))
+
+    def learn(self) -> None:
+        """The law, the pool to judge by, and how far their confidences hold; once."""
+        if self.law is not None:
+            return
+        assert self.kept is not None  # a judge has a law, or samples to learn it from
+        self._learn_law()
+        samples, C, sigma = self.kept
+        if sigma.ndim == 1 and C.any():
+            doubt = 1.0 - self._stated(samples, C, sigma, np.ones(len(C), dtype=bool))
+            if doubt.sum() >= WORTH_WHILE:
+                self.honest = self._rehearsed()
+        self.kept = None
+
+    def _stated(self, D: FloatArray, C: FloatArray, sigma: FloatArray, learned: BoolArray) -> FloatArray:
+        """Posterior weights of supports as the law has them: (samples,)."""
         return support_confidence(
             D,
             self.pool,
             C,
             sigma,
-            learned=learned_from(C, trained),
-            pool_covariance=self.covariance,
-            law=law,
-            signed=self.signed,
+            learned=learned,
+            pool_covariance=self.frozen.covariance,
+            law=self.law,
+            signed=self.frozen.signed,
         )
 
-    def learned(self) -> SupportLaw:
-        """The law; the first time, it and the pool to judge by are learned, in turn."""
-        if self.law is not None:
-            return self.law
-        assert self.kept is not None  # a judge has a law, or samples to learn it from
+    def _learn_law(self) -> None:
+        """The law and the pool to judge by are learned in turn."""
+        assert self.kept is not None
         samples, C, sigma = self.kept
-        plain = sigma.ndim == 1 and not self.signed
-        given = partial(Judged.of, samples, C=C, noise=sigma, learned=True, signed=self.signed)
+        signed, covariance, n_fixed = self.frozen.signed, self.frozen.covariance, self.frozen.n_fixed
+        plain = sigma.ndim == 1 and not signed
+        given = partial(Judged.of, samples, C=C, noise=sigma, learned=True, signed=signed)
         n_times = COMPLETIONS if plain and not np.isnan(samples).any() else 0
-        pool = self.pool
+        pool = self.frozen.S
         with threads():
             for time in range(n_times + 1):
-                pool = uncut_pool(samples, pool, C, sigma, self.covariance) if plain else pool
-                judged = given(S=pool, pool_covariance=self.covariance)
+                pool = uncut_pool(samples, pool, C, sigma, covariance) if plain else pool
+                judged = given(S=pool, pool_covariance=covariance)
                 law = judged.law()
                 if time == n_times:
                     break
                 presence = np.zeros(C.shape)
                 judged.weigh(law, presence)
-                pool = completed_pool(samples, pool, C, sigma, presence, float(law.edges[0]))
-        self.pool, self.law, self.kept = pool, law, None
-        return law
+                completed = completed_pool(samples, pool, C, sigma, presence, float(law.edges[0]))
+                pool = np.vstack([pool[:n_fixed], completed[n_fixed:]])
+        self.pool, self.law = pool, law
+
+    def _rehearsed(self) -> tuple[Recalibration, Recalibration]:
+        """How far confidences hold for new and for training samples, where the truth is known."""
+        assert self.kept is not None
+        assert self.pool is not None
+        assert self.law is not None
+        samples, C, sigma = self.kept
+        norms = np.linalg.norm(self.pool, axis=1)
+        stage = Stage(
+            self.pool / norms[:, None], self.law, samples, C @ self.frozen.S, sigma, self.frozen.signed
+        )
+        random = np.random.default_rng(0)
+        seen: dict[bool, list[tuple[FloatArray, BoolArray]]] = {False: [], True: []}
+        for _ in range(-(-REHEARSED // len(samples))):
+            D, truth, noise = stage.draw(len(samples), random)
+            again = rehearse(self.frozen, stage, D, noise)
+            fresh = stage.draw(len(samples), random)
+            judge = Judge(again.frozen)
+            found = again.frozen.decode(D, noise).concentrations
+            judge.keep(D, found, noise)
+            judge._learn_law()
+            for trained, (one, held, level) in ((True, (D, truth, noise)), (False, fresh)):
+                some = spread_rows(len(one), REHEARSED)
+                one, held, level = one[some], held[some], level[some]
+                decoded = found[some] if trained else again.frozen.decode(one, level).concentrations
+                stated = judge._stated(one, decoded, level, np.full(len(one), trained))
+                seen[trained].append((stated, again.right(decoded, held)))
+        new, trained_on = (
+            Recalibration.fit(*(np.concatenate(part) for part in zip(*seen[kind]))) for kind in (False, True)
+        )
+        return new, trained_on
 
     def pack(self) -> dict[str, NDArray[Any]]:
         """Arrays for a model file."""
-        law = self.learned()
-        return {"uncut_pool": self.pool} | {f"law_{name}": value for name, value in vars(law).items()}
+        self.learn()
+        assert self.pool is not None
+        honest = np.array([one.weights for one in self.honest])
+        return {"uncut_pool": self.pool, "honest": honest} | {
+            f"law_{name}": value for name, value in vars(self.law).items()
+        }
 
     @classmethod
-    def unpack(cls, arrays: dict[str, NDArray[Any]], S: FloatArray, C: FloatArray, signed: bool) -> Judge:
-        """From a model file of pool S and training concentrations C; older files hold no law."""
+    def unpack(cls, arrays: dict[str, NDArray[Any]], frozen: FrozenPool, C: FloatArray) -> Judge:
+        """From a model file with training concentrations C; older files hold no law or no recalibration."""
         if "law_edges" not in arrays:
-            return cls(S, arrays["pool_covariance"], signed, first_law(C, np.inf))
+            return cls(frozen, first_law(C, np.inf), frozen.S)
         law = SupportLaw(*(arrays[f"law_{field.name}"] for field in fields(SupportLaw)))
-        return cls(arrays["uncut_pool"], arrays["pool_covariance"], signed, law)
+        judge = cls(frozen, law, arrays["uncut_pool"])
+        if "honest" in arrays:
+            new, trained_on = (Recalibration(tuple(weights)) for weights in arrays["honest"].tolist())
+            judge.honest = new, trained_on
+        return judge
 
 
 def learned_from(C: FloatArray, trained: FloatArray) -> BoolArray:

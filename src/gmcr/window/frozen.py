@@ -1,0 +1,101 @@
+"""Decoding over a learned pool, whose own errors must not be taken for components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gmcr.decoding import Decoding, check_noise, decode, is_explained, lone_price
+from gmcr.noise import NoiseLaw
+from gmcr.theory.standard_errors import concentration_errors
+from gmcr.validation import BoolArray, FloatArray
+
+
+@dataclass(frozen=True)
+class FrozenPool:
+    """What a run has learned, as far as new samples need it.
+
+    S : (slots, channels) profiles of unit norm
+    covariance : (slots, slots) of the profiles' errors in one channel
+    price : λ, what a selection costs in noise units
+    n_fixed : the first so many profiles were known beforehand
+    """
+
+    S: FloatArray
+    covariance: FloatArray
+    price: float
+    k_max: int | None
+    signed: bool
+    n_fixed: int = 0
+
+    def decode(self, samples: FloatArray, noise: Any) -> Decoding:
+        """Decode samples (samples, channels), whose noise is a law or standard deviations.
+
+        The residual of a sample has the noise's variance times one plus the leverage of its concentrations among
+        those learned from. Where that could change a selection, the sample is decoded again at a price as much
+        higher.
+        """
+        out = self._decode_at(self.price, samples, noise)
+        leverage = self._leverage(out)
+        rows = np.flatnonzero(out.margin < self.price * leverage)
+        if rows.size:
+            again = self._decode_at(
+                self.price * (1.0 + leverage[rows]), samples[rows], _noise_of(noise, rows)
+            )
+            for name in ("concentrations", "residual", "misfit", "margin", "noise"):
+                getattr(out, name)[rows] = getattr(again, name)
+        return replace(out, known=self._known(samples, out, noise), judge=None, spread=None)
+
+    def errors(self, C: FloatArray, sigma: FloatArray, learned: BoolArray) -> FloatArray:
+        """Standard errors of concentrations, the pool's own errors counted in: (samples, slots).
+
+        sigma : (samples,) or (samples, channels), NaN where missing;  learned : which samples it was learned from
+        """
+        out = np.zeros_like(C)
+        for own in (False, True):
+            rows = np.flatnonzero(learned == own)
+            if rows.size:
+                out[rows] = concentration_errors(
+                    self.S,
+                    C[rows],
+                    sigma[rows],
+                    learned=own,
+                    pool_covariance=self.covariance,
+                    signed=self.signed,
+                )
+        return out
+
+    def _known(self, samples: FloatArray, out: Decoding, noise: Any) -> BoolArray:
+        """Whether the pool explains samples decoded as `out`, or else at the price of a sample by itself."""
+        known = self._explains(samples, out, noise)
+        lone = lone_price(len(self.S))
+        rows = np.flatnonzero(~known) if self.price > lone else np.zeros(0, dtype=int)
+        if rows.size:
+            price, own = lone * (1.0 + self._leverage(out)[rows]), _noise_of(noise, rows)
+            known[rows] = self._explains(samples[rows], self._decode_at(price, samples[rows], own), own)
+        return known
+
+    def _explains(self, samples: FloatArray, out: Decoding, noise: Any) -> BoolArray:
+        """Whether noise and the pool's errors, of variance c'Vc in every channel, leave as much as this."""
+        C, leverage = out.concentrations, self._leverage(out)
+        if np.ndim(noise) == 2 or (isinstance(noise, NoiseLaw) and noise.per_entry):
+            fit = C @ self.S
+            sigma = noise.sigma(samples, fit) if isinstance(noise, NoiseLaw) else check_noise(noise, samples)
+            variance = np.square(sigma) + (leverage * np.square(out.noise))[:, None]
+            return is_explained(np.nansum(np.square(samples - fit) / variance, axis=1), samples, C)
+        return is_explained(out.misfit / (1.0 + leverage), samples, C)
+
+    def _decode_at(self, price: Any, samples: FloatArray, noise: Any) -> Decoding:
+        return decode(samples, self.S, noise, price=price, k_max=self.k_max, signed=self.signed)
+
+    def _leverage(self, out: Decoding) -> FloatArray:
+        """Variance that the pool's errors add to each sample's residual, in units of its noise: (samples,)."""
+        scaled = out.concentrations / out.noise[:, None]
+        return np.einsum("mi,mi->m", scaled @ self.covariance, scaled)
+
+
+def _noise_of(noise: Any, rows: Any) -> Any:
+    """The noise of some of the samples, where it is given by sample."""
+    return noise[rows] if np.ndim(noise) > 0 else noise
