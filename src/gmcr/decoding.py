@@ -44,11 +44,13 @@ class Decoding:
     residual : (samples,) norm of what is left of each sample
     misfit : (samples,) its square in noise units
     margin : (samples,) by how much the criterion, in noise units, rises under the best single change
-    known : (samples,) whether the pool explains the sample within its noise
+    known : (samples,) whether the pool explains the sample within its noise: a chi-squared test of what is left,
+        wrong for one explained sample in two hundred
     noise : (samples,) standard deviation assumed for each sample
     confidence : (samples,) probability that the support is right; it takes several times as long as decoding, so
         it is computed when it is first asked for
-    judge : what computes it
+    errors : (samples, slots) standard errors of the concentrations; also computed when first asked for
+    judge, spread : what computes these two
     """
 
     concentrations: FloatArray
@@ -58,6 +60,7 @@ class Decoding:
     known: BoolArray
     noise: FloatArray
     judge: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+    spread: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
 
     @property
     def supports(self) -> BoolArray:
@@ -69,12 +72,37 @@ class Decoding:
         """(samples,): probability that each support is right; see `gmcr.theory.confidence`."""
         return None if self.judge is None else self.judge()
 
+    @cached_property
+    def errors(self) -> FloatArray | None:
+        """(samples, slots): standard error of each concentration, given its support; zero where it is not held."""
+        return None if self.spread is None else self.spread()
+
+    def intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper ends of the concentrations' intervals, (samples, slots) each, NaN where not held."""
+        from gmcr.theory.standard_errors import interval
+
+        if self.errors is None:
+            raise InputError("this decoding has no standard errors to make intervals of.")
+        C = self.concentrations
+        ends = interval(C, self.errors, level, signed=bool((C < 0).any()))
+        low, high = (np.where(self.supports, end, np.nan) for end in ends)
+        return low, high
+
 
 def usage_price(n_components: int, n_samples: int, alpha: float = ALPHA) -> float:
     """The price λ of a selection in noise units: L_α² = 2 log(6NM/α), the window's lower end (Theorem 1)."""
     if not 0 < alpha < 1:
         raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
     return 2.0 * np.log(6.0 * n_components * n_samples / alpha)
+
+
+def lone_price(n_components: int, alpha: float = ALPHA) -> float:
+    """The price of a selection in a sample that is looked at by itself.
+
+    A component that the price for a whole data set makes the decoder leave out stays in the residual, and would
+    make a stranger of a sample that the pool explains. Whether it is one is asked of each sample alone.
+    """
+    return usage_price(n_components, 1, alpha)
 
 
 def decode(
@@ -132,16 +160,28 @@ def decode(
     with threads():
         sigma = _noise_of(noise, samples, unit, prices, entry_weights, limit, signed)
         C, margin, misfit = decode_arrays(samples, unit, sigma, prices, entry_weights, limit, signed)
-    residual, misfit = _residuals(samples, C, unit, sigma, misfit, entry_weights)
+        residual, misfit = _residuals(samples, C, unit, sigma, misfit, entry_weights)
+        known = is_explained(misfit, samples, C)
+        doubtful = np.flatnonzero(~known & (prices > lone_price(n_slots, alpha)))
+        known[doubtful] = _explained_for_less(
+            samples[doubtful],
+            unit,
+            sigma[doubtful],
+            lone_price(n_slots, alpha),
+            None if entry_weights is None else entry_weights[doubtful],
+            limit,
+            signed,
+        )
     C /= norms
     return Decoding(
         concentrations=C,
         residual=residual,
         misfit=misfit,
         margin=margin,
-        known=is_explained(misfit, samples, C),
+        known=known,
         noise=sigma if sigma.ndim == 1 else root_mean_square(np.where(np.isnan(samples), np.nan, sigma)),
         judge=partial(_confidence, samples, pool, C, sigma, entry_weights, signed),
+        spread=partial(_errors, samples, pool, C, sigma, entry_weights, signed),
     )
 
 
@@ -156,15 +196,57 @@ def _confidence(
     """Confidence in the supports of C over the pool S, which is taken as exact: (samples,)."""
     from gmcr.theory.confidence import support_confidence  # it is built on this module
 
-    if weights is not None:  # as much noise as weighs the entries alike
-        sigma = (sigma[:, None] if sigma.ndim == 1 else sigma) / np.sqrt(np.where(weights > 0, weights, 1.0))
-    return support_confidence(D, S, C, sigma, signed=signed)
+    return support_confidence(D, S, C, _weighted_noise(sigma, weights), signed=signed)
+
+
+def _errors(
+    D: FloatArray,
+    S: FloatArray,
+    C: FloatArray,
+    sigma: FloatArray,
+    weights: FloatArray | None,
+    signed: bool,
+) -> FloatArray:
+    """Standard errors of C over the pool S, which is taken as exact: (samples, slots)."""
+    from gmcr.theory.standard_errors import concentration_errors
+
+    return concentration_errors(S, C, where_present(_weighted_noise(sigma, weights), D), signed=signed)
+
+
+def _weighted_noise(sigma: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """As much noise as weighs the entries alike."""
+    if weights is None:
+        return sigma
+    return (sigma[:, None] if sigma.ndim == 1 else sigma) / np.sqrt(np.where(weights > 0, weights, 1.0))
+
+
+def where_present(sigma: FloatArray, D: FloatArray) -> FloatArray:
+    """The noise of samples D, by entry and NaN where one is missing; as it is where none is."""
+    if not np.isnan(squared_norms(D)).any():
+        return sigma
+    return np.where(np.isnan(D), np.nan, sigma[:, None] if sigma.ndim == 1 else sigma)
 
 
 def is_explained(misfit: FloatArray, D: FloatArray, C: FloatArray) -> BoolArray:
     """Whether noise leaves as much as this of samples D decoded as C: (samples,)."""
     dof, inverse = np.unique(degrees_of_freedom(D, C), return_inverse=True)
     return misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof)[inverse]
+
+
+def _explained_for_less(
+    D: FloatArray,
+    S: FloatArray,
+    sigma: FloatArray,
+    price: float,
+    weights: FloatArray | None,
+    k_max: int,
+    signed: bool,
+) -> BoolArray:
+    """Whether the pool explains samples once their selections cost this much only: (samples,)."""
+    if not len(D):
+        return np.zeros(0, dtype=bool)
+    C, _, misfit = decode_arrays(D, S, sigma, np.full(len(D), price), weights, k_max, signed)
+    return is_explained(_residuals(D, C, S, sigma, misfit, weights)[1], D, C)
 
 
 def decode_arrays(
@@ -263,7 +345,8 @@ def _noise_of(
     if isinstance(noise, NoiseLaw):
         if not noise.per_entry:
             return noise.sigma(D)
-        C, _, _ = decode_arrays(D, S, noise.sigma(D), prices, weights, k_max, signed)
+        # One noise per sample first: by entry, the data's own, low entries would weigh most for being low.
+        C, _, _ = decode_arrays(D, S, noise.per_sample(D), prices, weights, k_max, signed)
         return noise.sigma(D, C @ S)
     return check_noise(noise, D)
 
