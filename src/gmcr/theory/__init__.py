@@ -5,7 +5,8 @@
     pairs.py         isolating pairs, and groups of components that the samples never separate
     certificate.py   the verdict on conditions C1 to C11 (conditions.py, facts.py, solution.py; Theorem 2)
     confidence.py    how probably each support is right (Theorem 3a), with weighing.py and neighbours.py below it,
-                     support_law.py, pool_errors.py, completion.py and uncut.py; standard_errors.py
+                     support_law.py, pool_errors.py, completion.py, uncut.py and recalibration.py;
+                     standard_errors.py
     ambiguity.py     how differently components could look and fit as well, with bands.py, transformations.py,
                      extremes.py and feasible_plane.py
 
