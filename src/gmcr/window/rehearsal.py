@@ -22,7 +22,7 @@ from gmcr.window.moves import deaths
 from gmcr.window.path import ROUNDS, STEP
 from gmcr.window.problem import Problem
 
-LEVELS = 2  # of noise, from coarse to fine: what is missed at a coarse level can stay missed
+LEVELS = 3  # of noise, from coarse to fine: what is missed at a coarse level can stay missed
 
 
 @dataclass(frozen=True)
