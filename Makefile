@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 # tests on the number of threads mean something.
 TEST_THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=2
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test browser lint bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -23,8 +23,19 @@ help:
 demo: $(VENV)/.core
 	$(BIN)/gmcr demo
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev browser
 	$(TEST_THREADS) $(BIN)/pytest -n 2
+
+# The report's tests open it in Chromium. Where that cannot be had they are skipped, so this never fails.
+APT := DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -qq -o DPkg::Lock::Timeout=60
+browser:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	command -v apt-get >/dev/null || exit 0; \
+	as_root=env; [ "$$(id -u)" = 0 ] || as_root="sudo -n env"; \
+	echo "Installing chromium, in which the report is tested."; \
+	install() { $$as_root $(APT) install -y --no-install-recommends chromium >/dev/null 2>&1; }; \
+	install || { $$as_root $(APT) update >/dev/null 2>&1 && install; } \
+		|| echo "chromium could not be installed; the tests that need it are skipped."
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -55,5 +66,5 @@ $(VENV)/.core: $(VENV)/.created pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
-	$(INSTALL) -e ".[dev,eb]" || $(INSTALL) -e ".[dev,eb]"
+	$(INSTALL) -e ".[dev,eb,paper,readers,datasets]" || $(INSTALL) -e ".[dev,eb,paper,readers,datasets]"
 	@touch $@ $(VENV)/.core

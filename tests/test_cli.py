@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import gmcr
 from gmcr import Decomposition, make_mixtures
 from gmcr.cli import main
 
-COMMANDS = ("demo", "fit", "decode", "certify", "ambiguity", "synth", "rank", "info")
+COMMANDS = ("demo", "fit", "decode", "certify", "ambiguity", "report", "synth", "rank", "info")
 
 
 @pytest.fixture
@@ -136,8 +137,8 @@ def test_a_bug_is_one_sentence_too(run, monkeypatch):
 # Commands
 
 
-def test_demo(run):
-    code, out, err = run("demo", "--components", 16)
+def test_demo(run, tmp_path):
+    code, out, err = run("demo", "--components", 16, "-o", tmp_path / "demo")
     assert (code, err) == (0, "")
     assert "64 samples x 512 channels" in out
     assert "Unmixed blind" in out
@@ -145,9 +146,11 @@ def test_demo(run):
     assert rows["components"] == ["16", "16"]
     assert rows["components, by the rank rules"] == ["16", "16"]
     assert "Supports exact on 9" in out or "Supports exact on 100" in out
+    assert out.splitlines()[-1] == f"Report: {tmp_path / 'demo' / 'report.html'}"
 
 
-def test_demo_json(run):
+def test_demo_json(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     code, out, _ = run("demo", "--components", 14, "--samples", 70, "--snr", 30, "--json")
     told = json.loads(out)
     assert code == 0
@@ -156,6 +159,8 @@ def test_demo_json(run):
     assert told["min_cosine"] > 0.99
     assert told["components"] == {"found": 14, "true": 14}
     assert told["median noise"]["found"] == pytest.approx(told["median noise"]["true"], rel=0.1)
+    assert told["report"] == str(Path("gmcr-demo", "report.html"))
+    assert Path(told["report"]).exists()
 
 
 def test_synth_npz_is_what_make_mixtures_returns(run, tmp_path):
@@ -292,6 +297,7 @@ def test_fit_writes_a_run(run, mixtures):
     assert "R² 0.99" in out
     assert f"Wrote {folder / 'run'}" in out
     written = {"model.gmcr", "profiles.csv", "concentrations.csv", "supports.csv", "path.csv", "summary.txt"}
+    written |= {"report.html", "report.gmcr", "figures"}
     assert {path.name for path in (folder / "run").iterdir()} == written
 
     model = gmcr.GMCR.load(folder / "run" / "model.gmcr")

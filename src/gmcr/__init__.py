@@ -9,9 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gmcr.cube import unfold
     from gmcr.decoding import decode
     from gmcr.decomposition import Decomposition
     from gmcr.eb.estimator import EBgMCR
+    from gmcr.io.reading import read
     from gmcr.mixtures import make_mixtures
     from gmcr.rank import estimate_rank
     from gmcr.theory.certificate import certify
@@ -28,6 +30,8 @@ __all__ = [
     "decode",
     "estimate_rank",
     "make_mixtures",
+    "read",
+    "unfold",
 ]
 
 _HOME = {
@@ -38,12 +42,16 @@ _HOME = {
     "decode": "gmcr.decoding",
     "estimate_rank": "gmcr.rank",
     "make_mixtures": "gmcr.mixtures",
+    "read": "gmcr.io.reading",
+    "unfold": "gmcr.cube",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("importlib.metadata").version("gmcr")
+    if name == "datasets":  # a module, for gmcr.datasets.load_carbs()
+        return import_module("gmcr.datasets")
     if name not in _HOME:
         raise AttributeError(f"module 'gmcr' has no attribute {name!r}")
     try:

@@ -15,6 +15,7 @@ from gmcr.commands.certify import certify
 from gmcr.commands.decode import decode
 from gmcr.commands.demo import demo
 from gmcr.commands.fit import fit
+from gmcr.commands.match import match
 from gmcr.commands.options import (
     Components,
     Data,
@@ -28,6 +29,8 @@ from gmcr.commands.options import (
     number_of_samples,
     print_notes,
 )
+from gmcr.commands.paper import paper
+from gmcr.commands.report import report
 from gmcr.console import check_suffix, print_json, print_table, sentence, wrong_call
 
 if TYPE_CHECKING:
@@ -84,8 +87,11 @@ def start(
 app.command()(demo)
 app.command()(fit)
 app.command()(decode)
+app.command()(match)
 app.command()(certify)
 app.command()(ambiguity)
+app.command()(report)
+app.command()(paper)
 
 
 @app.command()
@@ -183,7 +189,9 @@ def rank(data: Data, samples_in: Orientation = SamplesIn.auto, as_json: Json = F
 
 @app.command()
 def info(
-    file: Annotated[Path, file_argument("FILE", "A data file or a model file.")],
+    file: Annotated[
+        Path, file_argument("FILE", "A data file, a folder of spectra or a model file.", folder=True)
+    ],
     samples_in: Orientation = SamplesIn.auto,
     as_json: Json = False,
 ) -> None:
@@ -246,7 +254,9 @@ def _facts(table: Table) -> dict[str, Any]:
     return {
         "samples": D.shape[0],
         "channels": D.shape[1],
-        "axis": "none" if table.axis is None else f"{table.axis[0]:g} to {table.axis[-1]:g}",
+        "axis": "none"
+        if table.axis is None
+        else f"{table.axis[0]:g} to {table.axis[-1]:g} {table.axis_unit or ''}".strip(),
         "missing": int(np.isnan(D).sum()),
         "smallest": float(np.nanmin(D)),
         "largest": float(np.nanmax(D)),

@@ -74,7 +74,7 @@ class Decoding:
 
     @cached_property
     def errors(self) -> FloatArray | None:
-        """(samples, slots): standard error of each concentration, given its support; zero where it is not held."""
+        """(samples, slots): standard error of each concentration, given its support; zero where not held."""
         return None if self.spread is None else self.spread()
 
     def intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
@@ -87,6 +87,11 @@ class Decoding:
         ends = interval(C, self.errors, level, signed=bool((C < 0).any()))
         low, high = (np.where(self.supports, end, np.nan) for end in ends)
         return low, high
+
+    def _repr_html_(self) -> str:
+        from gmcr.summary import decoding_html
+
+        return decoding_html(self)
 
 
 def usage_price(n_components: int, n_samples: int, alpha: float = ALPHA) -> float:

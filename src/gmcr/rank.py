@@ -82,6 +82,17 @@ class RankReport:
             lines.append(f"{RULES[rule]:26}" + "".join(f"{value!s:>18}" for value in row))
         return "\n".join([*lines, "", self._verdict(), *self.notes])
 
+    def _repr_html_(self) -> str:
+        from gmcr.summary import text_html
+
+        names = {name: name + " *" * (name == self.scaling) for name in self.singular_values}
+        grid = self.table.pivot(index="rule", columns="scaling", values="count")
+        grid = (
+            grid.loc[list(RULES), list(names)].astype(object).where(lambda counts: counts.notna(), "skipped")
+        )
+        grid = grid.rename(index=RULES, columns=names).rename_axis("rule").reset_index()
+        return text_html(self._verdict(), grid, self.notes)
+
     def _verdict(self) -> str:
         place = f'"{self.scaling}" (*)'
         if not self.white:
@@ -100,7 +111,9 @@ class RankReport:
         )
 
 
-def estimate_rank(D: Any, random_state: int | Generator | None = 0) -> RankReport:
+def estimate_rank(
+    D: Any, random_state: int | Generator | None = 0, *, most_to_permute: int | None = None
+) -> RankReport:
     """The number of components by five rules on the singular values, each under up to three scalings.
 
     The scalings: "as is" (white when the noise is constant), "rows scaled" (every sample to unit power: white
@@ -111,6 +124,7 @@ def estimate_rank(D: Any, random_state: int | Generator | None = 0) -> RankRepor
     ----------
     D : (samples, channels) array-like, NaN where an entry is missing
     random_state : for the permutations of the parallel analysis
+    most_to_permute : entries beyond which parallel analysis, the slowest rule, is skipped; by default 600,000
 
     Returns
     -------
@@ -125,9 +139,11 @@ def estimate_rank(D: Any, random_state: int | Generator | None = 0) -> RankRepor
     """
     rng = as_generator(random_state)
     table, notes = prepare(check_samples(D, allow_constant=False), rng)
-    looks = {name: _look(scaled, rng) for name, scaled in scalings(table).items()}
-    if table.size > MOST_TO_PERMUTE:
-        notes.append(f"Parallel analysis was skipped: the table has more than {MOST_TO_PERMUTE:,} entries.")
+    limit = MOST_TO_PERMUTE if most_to_permute is None else most_to_permute
+    permute = table.size <= limit
+    looks = {name: _look(scaled, rng, permute) for name, scaled in scalings(table).items()}
+    if not permute:
+        notes.append(f"Parallel analysis was skipped: the table has more than {limit:,} entries.")
 
     best = min(looks, key=lambda name: looks[name].misfit_share)
     white = looks[best].is_white
@@ -264,8 +280,8 @@ class _Look:
         return self.misfit / (len(self.values) - self.count)
 
 
-def _look(table: FloatArray, rng: Generator) -> _Look:
-    """Every rule on one scaled table."""
+def _look(table: FloatArray, rng: Generator, permute: bool) -> _Look:
+    """Every rule on one scaled table; parallel analysis only where it may permute."""
     U, values, Vt = scipy.linalg.svd(table, full_matrices=False, check_finite=False)
     # Below this the values are rounding errors, and no rule may read anything into them.
     resolution = values[0] * np.finfo(float).eps * max(table.shape)
@@ -278,7 +294,7 @@ def _look(table: FloatArray, rng: Generator) -> _Look:
         "eigengap": eigengap(values, table.shape),
         "malinowski": malinowski(values, table.shape),
     }
-    if table.size <= MOST_TO_PERMUTE:
+    if permute:
         answers["parallel"] = parallel_analysis(U, values, Vt, rng)
     return _Look(values, noise, edge.count, out_of_place, answers)
 

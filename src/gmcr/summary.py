@@ -1,4 +1,4 @@
-"""The page a person reads about a decomposition, as text and as HTML.
+"""The page a person reads about a decomposition, as text and as HTML; and the HTML of other results.
 
 Names and settings may come from files written by anyone, so control characters never reach a terminal and
 everything is escaped in HTML.
@@ -6,17 +6,23 @@ everything is escaped in HTML.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from gmcr.report.thinning import thinned
+from gmcr.validation import FloatArray
+
 if TYPE_CHECKING:
+    from gmcr.decoding import Decoding
     from gmcr.decomposition import Decomposition
 
 MAX_ROWS = 30  # components listed; more would not be one page
 MAX_WIDTH = 24  # characters of a name or a setting
+SPARK_POINTS = 120
 
 
 def component_table(decomposition: Decomposition) -> pd.DataFrame:
@@ -61,12 +67,65 @@ def as_html(decomposition: Decomposition) -> str:
     facts = "".join(
         f"<tr><th>{escape(label)}</th><td>{escape(value)}</td></tr>" for label, value in _facts(decomposition)
     )
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return (
-        f"<div><p><b>{escape(_title(decomposition))}</b></p><table>{facts}</table>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{escape(note)}</p></div>"
+    sparks = [sparkline(decomposition.components[j]) for j in _listed(decomposition)]
+    listing = table_html(
+        [*header, "profile"], [[*map(escape, row), spark] for row, spark in zip(rows, sparks)]
     )
+    title = f"<p><b>{escape(_title(decomposition))}</b></p>"
+    return f"<div>{title}<table>{facts}</table>{listing}<p>{escape(note)}</p></div>"
+
+
+def table_html(header: list[str], rows: list[list[str]]) -> str:
+    """A table as HTML; its cells are HTML already, its header is text."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def text_html(title: str, table: pd.DataFrame, notes: Iterable[str] = (), width: int = 80) -> str:
+    """A result as HTML: a sentence, a table and notes; all text is escaped, and cells are cut to a width."""
+    rows = [[escape(_cell(value, width)) for value in row] for row in table.itertuples(index=False)]
+    listing = table_html([str(column).replace("_", " ") for column in table.columns], rows)
+    told = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    return f"<div><p><b>{escape(title)}</b></p>{listing}{told}</div>"
+
+
+def decoding_html(decoding: Decoding) -> str:
+    """What samples hold, the first of them, as HTML."""
+    rows = range(min(len(decoding.known), MAX_ROWS))
+    held = [np.flatnonzero(row) for row in decoding.concentrations[: len(rows)]]
+    table = pd.DataFrame(
+        {
+            "sample": rows,
+            "holds (slot: concentration)": [
+                ", ".join(f"{j}: {decoding.concentrations[m, j]:.4g}" for j in slots)
+                for m, slots in enumerate(held)
+            ],
+            "residual": decoding.residual[: len(rows)],
+            "noise": decoding.noise[: len(rows)],
+            "known": ["yes" if known else "no" for known in decoding.known[: len(rows)]],
+        }
+    )
+    title = (
+        f"{_count(len(decoding.known), 'sample')} over {_count(decoding.concentrations.shape[1], 'slot')}: "
+        f"{decoding.supports.sum(axis=1).mean():.3g} held per sample, {decoding.known.mean():.1%} of the samples "
+        "explained within their noise"
+    )
+    note = (
+        f"The first {len(rows)} of {len(decoding.known)} samples." if len(rows) < len(decoding.known) else ""
+    )
+    return text_html(title, table, [note] if note else [], width=200)
+
+
+def sparkline(profile: FloatArray) -> str:
+    """A profile at a glance, as inline SVG; made of numbers alone, so that nothing needs escaping."""
+    rows = thinned(profile, SPARK_POINTS)
+    low, high = min(float(profile.min()), 0.0), float(profile.max())
+    x = 98 * rows / max(len(profile) - 1, 1) + 1
+    y = 21 - 20 * (profile[rows] - low) / max(high - low, np.finfo(float).tiny)
+    points = " ".join(f"{a:.4g},{b:.3g}" for a, b in zip(x, y))
+    line = f'<polyline points="{points}" fill="none" stroke="#0b5a94" stroke-width="1.2"/>'
+    return f'<svg width="100" height="22" viewBox="0 0 100 22" aria-hidden="true">{line}</svg>'
 
 
 def _title(decomposition: Decomposition) -> str:
@@ -106,9 +165,17 @@ def _listing(decomposition: Decomposition) -> tuple[list[str], list[list[str]], 
     note = ""
     if len(table) > MAX_ROWS:
         note = f"The {MAX_ROWS} most used of {len(table)} components; table() lists all."
-        table = table.sort_values("samples", ascending=False, kind="stable").head(MAX_ROWS)
+        table = table.iloc[_listed(decomposition)]
     header = [str(column).replace("_", " ") for column in table.columns]
     return header, [[_cell(value) for value in row] for row in table.itertuples(index=False)], note
+
+
+def _listed(decomposition: Decomposition) -> list[int]:
+    """The components listed: all, or the most used."""
+    held = decomposition.supports.sum(axis=0)
+    if len(held) <= MAX_ROWS:
+        return list(range(len(held)))
+    return np.argsort(-held, kind="stable")[:MAX_ROWS].tolist()
 
 
 def _line(row: list[str], widths: list[int]) -> str:
@@ -128,8 +195,8 @@ def _pairs(values: dict[str, Any]) -> str:
     return ", ".join(f"{_cell(key)} {_cell(value)}" for key, value in values.items())
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, width: int = MAX_WIDTH) -> str:
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.5g}"
     text = "".join(character if character.isprintable() else "�" for character in str(value))
-    return text if len(text) <= MAX_WIDTH else text[: MAX_WIDTH - 1] + "…"
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,23 +1,36 @@
-"""`gmcr demo`: synthesise, unmix blind, print found against true."""
+"""`gmcr demo`: synthesise, unmix blind, print found against true, write a report."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gmcr.commands import report
 from gmcr.commands.options import Components, Json, Samples, Seed, Snr, number_of_samples
+from gmcr.commands.run_folder import REPORT, write_run
 from gmcr.console import print_json, print_table, wrong_call
+
+if TYPE_CHECKING:
+    from gmcr.mixtures import Mixtures
+    from gmcr.report.contents import Contents
+    from gmcr.window.estimator import GMCR
 
 
 def demo(
+    context: typer.Context,
     components: Components = 64,
     samples: Samples = None,
     snr: Snr = 20.0,
     seed: Seed = 0,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="RUN", help="Folder to write the run to.")
+    ] = Path("gmcr-demo"),
     as_json: Json = False,
 ) -> None:
-    """Synthesise mixtures, unmix them blind, and print found against true.
+    """Synthesise mixtures, unmix them blind, print found against true, and write a report.
 
     The solver is given the samples alone: neither the number of components nor the noise.
 
@@ -47,11 +60,14 @@ def demo(
         "selections": (model.decomposition_.usage, int(mix.supports.sum())),
         "median noise": (float(np.median(model.noise_)), float(np.median(mix.sigma))),
     }
+    contents = _write_report(output, model, mix, report.command_line(context), seconds)
     if as_json:
         print_json(
             {"samples": len(mix.D), "channels": mix.D.shape[1], "snr_db": snr}
             | {name: {"found": found, "true": true} for name, (found, true) in pairs.items()}
             | {"exact": compared.exact, "min_cosine": compared.min_cos, "seconds": seconds}
+            | report.in_short(contents)
+            | {"report": str(output / REPORT)}
         )
         return
     typer.echo(
@@ -63,3 +79,24 @@ def demo(
         f"\nSupports exact on {compared.exact:.1%} of the samples; smallest cosine between a true profile and "
         f"the one found {compared.min_cos:.4f}; {seconds:.2f} s."
     )
+    typer.echo(report.verdict(contents))
+    typer.echo(f"Report: {output / REPORT}")
+
+
+def _write_report(folder: Path, model: GMCR, mix: Mixtures, command: str, seconds: float) -> Contents:
+    """The run as `gmcr fit` writes it."""
+    from gmcr.commands.collecting import collect
+    from gmcr.errors import FileError
+    from gmcr.io.table import Table
+
+    found = model.decomposition_
+    table = Table(mix.D, notes=("The samples are synthetic.",))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder} could not be made: {error.strerror or error}.") from error
+    write_run(folder, found, table, ["gmcr demo", "", str(model.count_)], {}, model.save)
+    reproduce = {"command": command, "time": f"{seconds:.2f} s"} | report.versions()
+    contents = collect(found, table, model=model, source="gmcr demo", reproduce=reproduce)
+    report.write_report_files(folder, contents)
+    return contents

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gmcr.commands import report
+from gmcr.commands.fixed import read_fixed, write_names
 from gmcr.commands.options import (
     RUN_MODEL,
     Data,
@@ -24,7 +26,7 @@ from gmcr.commands.options import (
     noise_option,
     print_notes,
 )
-from gmcr.commands.run_folder import SUMMARY, Tables, component_names, labelled, write_run
+from gmcr.commands.run_folder import REPORT, SUMMARY, Tables, component_names, labelled, write_run
 from gmcr.console import print_json
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ TABLES = ("profiles.csv", "concentrations.csv", "supports.csv", "path.csv")
 
 
 def fit(
+    context: typer.Context,
     data: Data,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="RUN", help="Folder to write the run to.")
@@ -59,9 +62,12 @@ def fit(
         Path | None,
         typer.Option(
             exists=True,
-            dir_okay=False,
-            help="Known profiles to keep: a model file, or a table with one per row.",
+            help="Known profiles to keep: a model file, a table with one per row, or a library of spectra.",
         ),
+    ] = None,
+    fixed_names: Annotated[
+        str | None,
+        typer.Option(help="Those to take from --fixed, by name, with commas.", show_default="all"),
     ] = None,
     signed: Annotated[
         bool, typer.Option("--signed", help="Allow negative profiles and concentrations.")
@@ -101,15 +107,18 @@ def fit(
 ) -> None:
     """Unmix a file: how many components, their profiles, and which sample holds which.
 
-    RUN holds the model (model.gmcr), profiles, concentrations, supports and path as CSV, and summary.txt. A run
-    that was interrupted or killed goes on from its best pool when the same command is given again.
+    RUN holds the report (report.html), the model (model.gmcr), profiles, concentrations, supports and path as
+    CSV, figures, and summary.txt. A run that was interrupted or killed goes on from its best pool when the same
+    command is given again.
 
     \b
     Example:
       gmcr fit mixtures.csv -o run
+      gmcr fit mixtures.csv -o run --fixed library.csv --fixed-names "glucose,lactose"
     """
     assumed = noise_option(noise)
-    from gmcr.io.reading import read_pool, read_table
+    from gmcr.commands.collecting import collect
+    from gmcr.io.reading import read_table
     from gmcr.window.estimator import GMCR
 
     table = read_table(data, samples_in=samples_in.value)
@@ -120,9 +129,10 @@ def fit(
 
         with _run_folder(output, force):
             fit_eb(
+                context,
                 table,
                 output,
-                data.name,
+                data,
                 pool=pool,
                 max_epochs=max_epochs,
                 signed=signed,
@@ -133,10 +143,13 @@ def fit(
                 as_json=as_json,
             )
         return
+    known = read_fixed(fixed, fixed_names, table)
+    if not as_json:
+        print_notes(known.notes)
     model = GMCR(
         n_components="auto" if components is None else components,
         max_components=max_components,
-        fixed_components=None if fixed is None else read_pool(fixed).profiles,
+        fixed_components=known.profiles,
         signed=signed,
         noise="auto" if assumed is None else assumed,
         k_max=k_max,
@@ -153,13 +166,28 @@ def fit(
         model.fit(_as_frame(table), checkpoint=output / CHECKPOINT)
     seconds = perf_counter() - started
     warned = [_capitalised(str(warning.message)) for warning in caught]
-    written = _write_run(output, model, table, data.name, warned)
+    named = write_names(output, known)
+    written = [*named, *_write_run(output, model, table, data.name, warned)]
+    contents = collect(
+        model.decomposition_,
+        table,
+        model=model,
+        source=data.name,
+        warned=warned,
+        reproduce=report.reproduction(context, data, seconds),
+        names=report.names_in(output),
+    )
+    written += report.write_report_files(output, contents)
     if as_json:
-        print_json(_as_dict(model, output, written, seconds) | {"notes": table.notes, "warnings": warned})
+        notes = [*table.notes, *known.notes]
+        told = _as_dict(model, output, written, seconds) | report.in_short(contents)
+        print_json(told | {"report": str(output / REPORT), "notes": notes, "warnings": warned})
     else:
         print_notes(warned)
         typer.echo(_in_short(model))
+        typer.echo(report.verdict(contents))
         typer.echo(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
+        typer.echo(f"Report: {output / REPORT}")
     if model.interrupted_:
         raise typer.Exit(1)
 
@@ -169,7 +197,7 @@ def _run_folder(folder: Path, force: bool) -> Iterator[None]:
     """The folder, made if need be; one that holds a finished run is refused unless it may be replaced."""
     from gmcr.errors import FileError
 
-    taken = [name for name in (RUN_MODEL, *TABLES, SUMMARY) if (folder / name).exists()]
+    taken = [name for name in (RUN_MODEL, *TABLES, SUMMARY, REPORT) if (folder / name).exists()]
     if taken and not force and not (folder / CHECKPOINT).exists():
         raise typer.BadParameter(f"{folder} holds {taken[0]} already; --force replaces it.")
     if force:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gmcr.commands.run_folder import Tables, write_run
+from gmcr.commands import report
+from gmcr.commands.run_folder import REPORT, Tables, write_run
 from gmcr.console import print_json
 from gmcr.errors import GMCRError
 
@@ -22,9 +23,10 @@ STATE_FOLDER = "training"
 
 
 def fit_eb(
+    context: typer.Context,
     table: Table,
     output: Path,
-    source: str,
+    data: Path,
     *,
     pool: int,
     max_epochs: int,
@@ -39,6 +41,8 @@ def fit_eb(
 
     The run's state is kept in RUN/training, from which the same command goes on after a kill.
     """
+    from gmcr.commands.collecting import collect
+
     try:
         from gmcr import EBgMCR
     except ImportError as error:
@@ -59,12 +63,18 @@ def fit_eb(
     started = perf_counter()
     model.fit(table.samples)
     seconds = perf_counter() - started
-    written = _write(output, model, table, source)
+    written = _write(output, model, table, data.name)
+    reproduce = report.reproduction(context, data, seconds)
+    contents = collect(_written(model), table, source=data.name, reproduce=reproduce)
+    written += report.write_report_files(output, contents)
     if as_json:
-        print_json(_as_dict(model, output, written, seconds) | {"notes": table.notes})
+        told = _as_dict(model, output, written, seconds) | report.in_short(contents)
+        print_json(told | {"report": str(output / REPORT), "notes": table.notes})
     else:
         typer.echo(_in_short(model))
+        typer.echo(report.verdict(contents))
         typer.echo(f"\nWrote {output}: {', '.join(written)}; {seconds:.1f} s.")
+        typer.echo(f"Report: {output / REPORT}")
 
 
 def _write(folder: Path, model: EBgMCR, table: Table, source: str) -> list[str]:

@@ -27,8 +27,18 @@ def file_argument(metavar: str, text: str, *, folder: bool = False) -> Any:
     return typer.Argument(metavar=metavar, help=text, exists=True, dir_okay=folder)
 
 
-Data = Annotated[Path, file_argument("DATA", "Samples: CSV or another text table, .npy or .npz.")]
-Orientation = Annotated[SamplesIn, typer.Option(help="Where a text table has its samples.")]
+Data = Annotated[
+    Path,
+    file_argument(
+        "DATA",
+        "Samples: a table (CSV, XLSX, Parquet), arrays (NPY, NPZ, MAT, HDF5, NetCDF, RData), spectra (JCAMP-DX, "
+        "SPC, OPUS, WDF), or a folder of spectra.",
+        folder=True,
+    ),
+]
+Orientation = Annotated[
+    SamplesIn, typer.Option("--samples-in", "--orientation", help="Where a table has its samples.")
+]
 Components = Annotated[int, typer.Option(help="Number of components.")]
 Samples = Annotated[int | None, typer.Option(help="Number of samples.", show_default="4 per component")]
 Snr = Annotated[float, typer.Option(help="Signal-to-noise ratio in dB.")]

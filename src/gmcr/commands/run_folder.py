@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from gmcr.io.table import Table
 
 SUMMARY = "summary.txt"
+REPORT = "report.html"
+FACTS = "report.gmcr"  # what the report shows beside the model, to rebuild it without the data
+FIGURES = "figures"
+MAPS = "maps.npz"
 Tables = dict[str, tuple[list[Any], Any]]  # by file name: header and rows
 
 
@@ -29,23 +33,35 @@ def write_run(
     others : tables beside profiles, concentrations and supports
     save : writes the model to a path
     """
+    import numpy as np
+
+    from gmcr.io.arrays import write_arrays
     from gmcr.io.csv import write_csv
+    from gmcr.io.writing import corner
     from gmcr.storage import write_whole
 
-    (folder / RUN_MODEL).unlink(missing_ok=True)
+    for name in (RUN_MODEL, REPORT, FACTS, MAPS):  # none of another run stays
+        (folder / name).unlink(missing_ok=True)
     components = component_names(found)
     axis = range(found.n_channels) if table.axis is None else table.axis
     tables: Tables = {
-        "profiles.csv": (["component", *axis], labelled(components, found.components)),
+        "profiles.csv": (
+            [corner("component", table.axis_unit), *axis],
+            labelled(components, found.components),
+        ),
         "concentrations.csv": (["sample", *components], labelled(names_of(table), found.concentrations)),
         "supports.csv": (["sample", *components], labelled(names_of(table), found.supports.astype(int))),
     }
     tables |= others
     for name, (header, rows) in tables.items():
         write_csv(folder / name, header, rows)
+    maps = []
+    if table.pixels is not None:
+        write_arrays(folder / MAPS, concentrations=np.asarray(table.refold(found.concentrations)))
+        maps = [MAPS]
     write_whole(folder / SUMMARY, "\n".join([*summary, "", str(found), ""]).encode())
     save(folder / RUN_MODEL)
-    return [*tables, SUMMARY, RUN_MODEL]
+    return [*tables, *maps, SUMMARY, RUN_MODEL]
 
 
 def component_names(found: Decomposition) -> list[str]:

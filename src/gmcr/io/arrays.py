@@ -3,48 +3,54 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import zipfile
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from gmcr.errors import FileError, InputError
+from gmcr.errors import FileError
+from gmcr.io.opening import FilePath, check_exists
 from gmcr.io.table import Table
+from gmcr.io.variables import POOL, SAMPLES, Variable, table_of
 
-SAMPLES = ("D", "X", "samples", "data")  # names under which an .npz file may hold the samples
-POOL = ("S", "components", "pool", "profiles")  # and a pool
+__all__ = ["POOL", "SAMPLES", "load_arrays", "read_arrays", "write_arrays"]
 
 
-def load_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+def load_arrays(path: FilePath) -> dict[str, NDArray[Any]]:
     """The arrays of an .npz file by name, or of an .npy file under the name ""."""
+    file = check_exists(path)
     try:
-        loaded = np.load(path, allow_pickle=False)
-        return {"": loaded} if isinstance(loaded, np.ndarray) else {name: loaded[name] for name in loaded}
-    except FileNotFoundError:
-        raise FileError(f"{path} does not exist.") from None
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        with open(file, "rb") as opened:
+            if opened.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
+                opened.seek(0)
+                return {"": _array(opened, file.stat().st_size)}
+            opened.seek(0)
+            with zipfile.ZipFile(opened) as archive:
+                arrays = {}
+                for entry in archive.infolist():
+                    with archive.open(entry) as member:
+                        name = entry.filename.removesuffix(".npy")
+                        arrays[name] = _array(cast(BinaryIO, member), entry.file_size)
+                return arrays
+    except Exception as error:  # of numpy, zipfile, zlib and tokenize, each with kinds of its own
         raise FileError(f"{path} is damaged or not a numpy file of plain numbers: {error}.") from error
 
 
-def read_arrays(path: str | os.PathLike[str], names: tuple[str, ...] = SAMPLES) -> Table:
+def read_arrays(
+    path: FilePath,
+    names: tuple[str, ...] = SAMPLES,
+    *,
+    samples_in: str = "auto",
+    name: str | None = None,
+    channel_axis: int | None = None,
+) -> Table:
     """Samples, or with `names=POOL` a pool, from an .npy or .npz file; `axis` beside it is the axis."""
-    arrays = load_arrays(path)
-    tables = [name for name, array in arrays.items() if array.ndim == 2]
-    chosen = next((name for name in names if name in tables), tables[0] if len(tables) == 1 else None)
-    if chosen is None:
-        raise InputError(
-            f"{path} holds no table named {' or '.join(names)}, but {', '.join(arrays) or 'nothing'}; "
-            f"save the table under the name {names[0]}."
-        )
-    table = np.asarray(arrays[chosen])
-    axis = arrays.get("axis")
-    notes = [f"The array {chosen!r} was taken: {table.shape[0]} rows x {table.shape[1]} channels."]
-    if axis is not None and axis.shape != table.shape[1:]:
-        notes.append(f"The array 'axis' has shape {axis.shape} and does not fit; it was left out.")
-        axis = None
-    return Table(table, axis, None, tuple(notes))
+    variables = [Variable(key, array) for key, array in load_arrays(path).items()]
+    return table_of(path, variables, samples_in=samples_in, names=names, name=name, channel_axis=channel_axis)
 
 
 def write_arrays(path: str | os.PathLike[str], **arrays: NDArray[Any]) -> None:
@@ -54,3 +60,17 @@ def write_arrays(path: str | os.PathLike[str], **arrays: NDArray[Any]) -> None:
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
     write_whole(path, content.getvalue())
+
+
+def _array(file: BinaryIO, size: int) -> NDArray[Any]:
+    """An array in numpy's format; one that claims more entries than the file has bytes is refused unread."""
+    start = file.tell()
+    version = npy.read_magic(file)
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    shape, _, dtype = readers.get(version, npy.read_array_header_2_0)(file)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects")
+    if math.prod(shape) * dtype.itemsize > size - (file.tell() - start):
+        raise ValueError("it is cut short")
+    file.seek(start)
+    return npy.read_array(file, allow_pickle=False)

@@ -1,23 +1,37 @@
-"""One way in for every format: the reader is chosen by the file's extension."""
+"""One way in for every format."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gmcr.errors import FileError, InputError
-from gmcr.io.arrays import POOL, SAMPLES, read_arrays
+from gmcr.io.apart import READERS, read_apart
+from gmcr.io.arrays import read_arrays
 from gmcr.io.csv import read_csv
+from gmcr.io.folder import read_folder
+from gmcr.io.jcamp import read_jcamp
+from gmcr.io.kinds import SUFFIXES, kind_of
+from gmcr.io.layout import check_orientation
+from gmcr.io.opening import FilePath, check_exists
+from gmcr.io.opus import read_opus
+from gmcr.io.spc import read_spc
 from gmcr.io.table import Table
-from gmcr.noise import KINDS, NoiseLaw
-from gmcr.validation import FloatArray
+from gmcr.io.variables import POOL, SAMPLES
+from gmcr.io.wdf import read_wdf
+from gmcr.validation import FloatArray, check_finite
 
-TEXT = (".csv", ".tsv", ".txt", ".dat", ".asc", ".prn")
-ARRAYS = (".npy", ".npz")
+if TYPE_CHECKING:
+    from gmcr.noise import NoiseLaw
+
 MODEL = ".gmcr"
+NAMED = ("arrays", "mat", "hdf5", "netcdf", "rdata")  # formats that hold several arrays, by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,25 +54,96 @@ class Pool:
     signed: bool = False
 
 
-def read_table(
-    path: str | os.PathLike[str], *, samples_in: str = "auto", names: tuple[str, ...] = SAMPLES
+def read(
+    path: FilePath, samples_in: str = "auto", *, name: str | None = None, channel_axis: int | None = None
 ) -> Table:
-    """Read samples from a data file.
+    """Read samples from a data file or a folder of spectra; what had to be inferred is told in its notes.
 
     Parameters
     ----------
-    path : a text table or one of numpy's files
-    samples_in : "rows", "columns" or "auto"; for text tables
-    names : what the samples may be called in an .npz file
+    path : a file of any kind that docs/formats.md lists, or a folder of single-spectrum files, which are put on
+        one axis
+    samples_in : "rows", "columns" or "auto", which goes by the axis, by sizes and by names
+    name : the array, data frame, sheet or kind of spectrum to take from a file that holds several
+    channel_axis : dimension of a cube that holds its channels, counted from 0; else it is inferred
+
+    Returns
+    -------
+    Table : samples, axis, axis_unit, sample_names, metadata, notes; of a cube, also pixels
+
+    Examples
+    --------
+    >>> import gmcr
+    >>> table = gmcr.read("mixtures.csv")  # doctest: +SKIP
+    >>> model = gmcr.GMCR().fit(table.samples)  # doctest: +SKIP
+    >>> maps = table.refold(model.concentrations_)  # doctest: +SKIP
     """
-    suffix = Path(path).suffix.lower()
-    if suffix in ARRAYS:
-        return read_arrays(path, names)
-    if suffix in TEXT:
-        return read_csv(path, samples_in=samples_in)
-    if suffix == MODEL:
+    return read_table(path, samples_in=samples_in, name=name, channel_axis=channel_axis)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    samples_in: str = "auto",
+    names: tuple[str, ...] = SAMPLES,
+    name: str | None = None,
+    channel_axis: int | None = None,
+) -> Table:
+    """`read`, for samples that may be called any of `names`."""
+    check_orientation(samples_in)
+    if Path(path).is_dir():
+        files = _of_one_kind(Path(path))
+        table = read_folder(path, files, lambda file: _read_file(file, samples_in, names, name, channel_axis))
+    else:
+        table = _read_file(check_exists(path), samples_in, names, name, channel_axis)
+    check_finite(table.samples, os.fspath(path))
+    return table
+
+
+def _read_file(
+    path: Path, samples_in: str, names: Sequence[str], name: str | None, channel_axis: int | None
+) -> Table:
+    if path.suffix.lower() == MODEL:
         raise FileError(f"{path} is a model file, not a data file; give a table of samples.")
-    raise FileError(f"{path} has no extension gmcr reads; give a file ending in {', '.join(TEXT + ARRAYS)}.")
+    kind = kind_of(path)
+    if kind is None:
+        known = ", ".join(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
+        raise FileError(f"{path} has no extension gmcr reads; give a file ending in {known}.")
+    if name is not None and kind not in (*NAMED, "xlsx", "opus"):
+        raise InputError(f"{path} holds one table, so that the name {name!r} is of no use; leave it out.")
+    if kind == "text":
+        return read_csv(path, samples_in=samples_in)
+    if kind == "arrays":
+        return read_arrays(path, tuple(names), samples_in=samples_in, name=name, channel_axis=channel_axis)
+    if kind in READERS:
+        options: dict[str, Any] = {"samples_in": samples_in}
+        if kind != "parquet":
+            options["name"] = name
+        if kind in NAMED:
+            options |= {"names": list(names), "channel_axis": channel_axis}
+        return read_apart(path, kind, options)
+    if kind == "opus":
+        table = read_opus(path, name=name)
+    else:
+        table = {"jcamp": read_jcamp, "spc": read_spc, "wdf": read_wdf}[kind](path)
+    if samples_in == "columns":
+        note = "The file itself says what a sample is; samples_in was left aside."
+        table = replace(table, notes=(*table.notes, note))
+    return table
+
+
+def _of_one_kind(folder: Path) -> list[Path]:
+    """The files of a folder to read: those of the kind that most of them have."""
+    try:
+        files = sorted(entry for entry in folder.iterdir() if entry.is_file() and entry.name[0] != ".")
+    except OSError as error:
+        raise FileError(f"{folder} could not be read: {error.strerror or error}.") from error
+    kinds = {file: kind_of(file) for file in files if file.suffix.lower() != MODEL}
+    counts = Counter(kind for kind in kinds.values() if kind is not None)
+    if not counts:
+        raise FileError(f"{folder} holds no data file; give a folder of spectra, or a file.")
+    ((most, _),) = counts.most_common(1)
+    return [file for file, kind in kinds.items() if kind == most]
 
 
 def read_pool(path: str | os.PathLike[str]) -> Pool:
@@ -67,6 +152,7 @@ def read_pool(path: str | os.PathLike[str]) -> Pool:
         table = read_table(path, names=POOL)
         return Pool(table.samples, table.sample_names or _numbered(len(table.samples)), table.axis)
     from gmcr.decomposition import Decomposition
+    from gmcr.noise import KINDS, NoiseLaw
 
     model = Decomposition.load(path)
     law = model.noise_law or {}

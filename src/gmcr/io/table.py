@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
+from gmcr.cube import Pixels
 from gmcr.validation import FloatArray
 
 
@@ -17,12 +20,37 @@ class Table:
     axis : (channels,) position of each channel, such as wavelengths, where the file tells
     sample_names : one per sample, where the file tells
     notes : what the reader had to infer, a sentence each
+    axis_unit : unit of the axis, such as "nm" or "cm⁻¹", where the file tells
+    metadata : what else the file says, by name; values are texts, numbers, or lists of them, one per sample
+    pixels : where each sample stands in the image, if the file holds a cube
     """
 
     samples: FloatArray
     axis: FloatArray | None = None
     sample_names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    _: KW_ONLY
+    axis_unit: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    pixels: Pixels | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How the samples are laid out: (y, x) for a cube, else (samples,)."""
+        return (len(self.samples),) if self.pixels is None else self.pixels.shape
+
+    def refold(self, values: Any) -> Any:
+        """Values of the samples, (samples,) or (samples, K): as maps for a cube, else as they are."""
+        return values if self.pixels is None else self.pixels.refold(values)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write samples, names and axis with its unit to a .csv or .xlsx file that `gmcr.read` reads back."""
+        from gmcr.io.writing import write_table
+
+        write_table(path, self)
 
     def __repr__(self) -> str:
-        return f"<Table: {self.samples.shape[0]} samples x {self.samples.shape[1]} channels>"
+        image = "" if self.pixels is None else f" from an image of {' x '.join(map(str, self.shape))} pixels"
+        unit = f" in {self.axis_unit}" if self.axis_unit else ""
+        axis = "" if self.axis is None else f", axis {self.axis[0]:g} to {self.axis[-1]:g}{unit}"
+        return f"<Table: {self.samples.shape[0]} samples{image} x {self.samples.shape[1]} channels{axis}>"

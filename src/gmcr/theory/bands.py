@@ -87,6 +87,16 @@ class Ambiguity:
             "notes": list(self.notes),
         }
 
+    def _repr_html_(self) -> str:
+        from gmcr.summary import text_html
+
+        n_open = sum(not band.closed for band in self.bands)
+        could = (
+            f"{n_open} of {len(self.bands)} components could" if n_open else "No component could, up to noise"
+        )
+        title = f"Could it look different and fit as well? {could}."
+        return text_html(title, self.table().rename(columns={"alike": "profiles alike"}), self.notes)
+
     def __repr__(self) -> str:
         n_open = sum(not band.closed for band in self.bands)
         return f"<Ambiguity: {len(self.bands)} components, {n_open} open>"

@@ -226,7 +226,7 @@ def _learned(facts: Facts, robust: RobustWindow | None) -> Found:
         check.diversity_condition(facts),
     ]
     if robust is not None and not facts.noiseless:
-        note = f"{robust.missing_db:.0f} dB more SNR would open it"
+        note = _missing(robust, "{:.0f} dB more SNR would open it", "no SNR would open it")
         note = "all five inequalities" if robust.is_open else note
         status = HOLDS if robust.is_open else FAILS
         conditions.append(Condition("robust window", status, sum(robust.holds), 5, note))
@@ -267,8 +267,13 @@ def _verdict(facts: Facts, found: Found, robust: RobustWindow | None) -> tuple[s
     if robust.is_open and all(found[name].status == HOLDS for name in ("C6", "C10", "R")):
         return "conditional", f" C9 and C11 hold, and C6 on the true supports; and if {model}."
     failing = [f"{name} fails ({found[name].note})" for name in ("C6", "R") if found[name].status == FAILS]
-    gap = f"the robust window is {robust.missing_db:.0f} dB away"
+    gap = _missing(robust, "the robust window is {:.0f} dB away", "no SNR would open the robust window")
     return "consistent", f": {'; '.join([*_suspicious(found), *failing, gap])}."
+
+
+def _missing(robust: RobustWindow, finite: str, never: str) -> str:
+    """How far away the robust window is, in words."""
+    return finite.format(robust.missing_db) if np.isfinite(robust.missing_db) else never
 
 
 def _suspicious(found: Found) -> list[str]:

@@ -75,6 +75,9 @@ class Evidence:
             lines.append(f"  profiles come back from halves  {self.by_reproducibility}   ({shown})")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{self}</pre>"
+
 
 def comes_back(reproducibility: dict[int, float]) -> bool:
     """Whether there is a count above one whose profiles come back."""

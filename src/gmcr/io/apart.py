@@ -1,0 +1,126 @@
+"""Formats that a package parses are read in a process of their own, with limits of time and memory.
+
+Damaged files make some of these packages crash or run forever: h5py and scipy.io.loadmat do, within seconds of
+fuzzing. There, that ends the child; here, it is a FileError. What comes back is numbers and texts, never objects.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from importlib import import_module
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gmcr.cube import Pixels
+from gmcr.errors import FileError, GMCRError, InputError
+from gmcr.io.opening import FilePath, check_exists, need
+from gmcr.io.table import Table
+
+PATIENCE = 60.0  # seconds for any file, and one more per MB
+MEMORY_SHARE = 0.5  # of the machine's memory, which the child may not exceed
+
+# By format: the function that reads it, its module, the package it needs, and its name in messages.
+READERS = {
+    "xlsx": ("read_xlsx", "gmcr.io.xlsx", "openpyxl", "XLSX"),
+    "mat": ("read_mat", "gmcr.io.mat", "scipy", "MAT"),
+    "hdf5": ("read_hdf5", "gmcr.io.hdf5", "h5py", "HDF5"),
+    "netcdf": ("read_netcdf", "gmcr.io.netcdf", "scipy", "NetCDF"),
+    "parquet": ("read_parquet", "gmcr.io.parquet", "pyarrow", "Parquet"),
+    "rdata": ("read_rdata", "gmcr.io.rdata", "rdata", "RData"),
+}
+
+
+def read_apart(path: FilePath, format_name: str, options: dict[str, Any]) -> Table:
+    """What the format's reader returns for `path` and `options` (JSON types), called in a process of its own."""
+    _, _, package, spoken = READERS[format_name]
+    size = check_exists(path).stat().st_size
+    need(package, path)
+    seconds = PATIENCE + size / 1e6
+    # -P keeps the folder we are in, which may hold a stranger's files, from being searched for modules.
+    command = [sys.executable, "-P", "-m", __name__, format_name, os.fspath(path), json.dumps(options)]
+    with tempfile.TemporaryFile() as answer:
+        try:
+            code = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=answer, stderr=subprocess.DEVNULL, timeout=seconds
+            ).returncode
+        except subprocess.TimeoutExpired:
+            raise FileError(f"{path} was not read in {seconds:.0f} s; it is damaged or too large.") from None
+        if code != 0:
+            raise FileError(f"{path} is damaged or no {spoken} file: reading it ended without a word.")
+        answer.seek(0)
+        return _received(answer)
+
+
+def main() -> None:
+    """The child: `python -m gmcr.io.apart FORMAT PATH OPTIONS`; the answer goes to standard output."""
+    answer = os.dup(1)
+    os.dup2(2, 1)  # what a package prints is no part of the answer
+    format_name, path, options = sys.argv[1:]
+    function, module, _, spoken = READERS[format_name]
+    _limit_memory()
+    result: Table | GMCRError
+    try:
+        result = getattr(import_module(module), function)(path, **json.loads(options))
+    except GMCRError as error:
+        result = error
+    except MemoryError:
+        result = FileError(f"{path} asks for more memory than there is; it is damaged or too large.")
+    except ImportError as error:
+        result = FileError(f"{path} could not be read, since {error.name} cannot be imported: {error}.")
+    except Exception as error:  # the packages' own kinds, of which there are many
+        reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+        result = FileError(f"{path} is damaged or no {spoken} file: {reason}.")
+    with open(answer, "wb") as file:
+        _send(file, result)
+    os._exit(0)  # the answer is out: nothing that a package does at its end may turn it into a failure
+
+
+def _send(file: IO[bytes], result: Table | GMCRError) -> None:
+    if isinstance(result, GMCRError):
+        facts: dict[str, Any] = {"error": str(result), "is_input": isinstance(result, InputError)}
+        arrays: dict[str, NDArray[Any]] = {}
+    else:
+        facts = {name: getattr(result, name) for name in ("sample_names", "notes", "axis_unit", "metadata")}
+        kept = None if result.pixels is None else result.pixels.kept
+        offered = {"samples": result.samples, "axis": result.axis, "kept": kept}
+        arrays = {name: array for name, array in offered.items() if array is not None}
+    facts["arrays"] = list(arrays)
+    np.save(file, np.frombuffer(json.dumps(facts).encode(), np.uint8))
+    for array in arrays.values():
+        np.save(file, array, allow_pickle=False)
+
+
+def _received(file: IO[bytes]) -> Table:
+    facts = json.loads(np.load(file).tobytes())
+    if "error" in facts:
+        raise (InputError if facts["is_input"] else FileError)(facts["error"])
+    arrays = {name: np.load(file, allow_pickle=False) for name in facts["arrays"]}
+    names = facts["sample_names"]
+    return Table(
+        arrays["samples"],
+        arrays.get("axis"),
+        None if names is None else tuple(names),
+        tuple(facts["notes"]),
+        axis_unit=facts["axis_unit"],
+        metadata=facts["metadata"],
+        pixels=Pixels(arrays["kept"]) if "kept" in arrays else None,
+    )
+
+
+def _limit_memory() -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):  # not every system has it
+        import resource
+
+        share = int(MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        resource.setrlimit(resource.RLIMIT_AS, (share, share))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Cells of tables: which of them are numbers, and which rows or columns of them look like an axis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gmcr.io.units import unit_in
+from gmcr.validation import BoolArray, FloatArray
+
+MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "--", "?", "#n/a"}
+EVEN = 0.01  # steps that differ by less than this share make a row or column of numbers look like an axis
+FEW = 5  # fewer numbers than this are no evidence by their steps alone
+LONG = 20  # numbers that go one way for at least so long are an axis even in uneven steps
+
+# Headings: what stands below or beside them is names of samples, or the channel axis.
+NAME_WORDS = re.compile(
+    r"(sample|spectrum|spectra|mixture|component|file)?[ _]?(name|id|index|label|number|no|nr)?s?\.?",
+    re.IGNORECASE,
+)
+AXIS_WORDS = re.compile(
+    r"wave|shift|\bnm\b|cm.?-?1|m/?z|ppm|channel|axis|energy|freq|\bx\b|mass", re.IGNORECASE
+)
+# Labels that by themselves are of samples, or of channels.
+SAMPLE_LABEL = re.compile(
+    r"(s|sample|spectrum|spec|mix|mixture|specimen|batch|run|scan|replicate)[ _.-]?\d+", re.IGNORECASE
+)
+CHANNEL_LABEL = re.compile(r"(x|v|ch|channel|wl|var|band|feature)[ _.-]?\d+(\.\d+)?", re.IGNORECASE)
+# None of these patterns can match one text in two ways, so that a cell of a million digits takes no time.
+_NUMBER = {
+    ".": re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?"),
+    ",": re.compile(r"[+-]?(\d+(,\d+)?|,\d+)([eEdD][+-]?\d+)?"),
+}
+_IN_LABEL = re.compile(r"[Xx]?([+-]?\d+(?:\.\d*)?)(\D*)")  # "X1600" (as R names columns), "400 nm"
+
+
+def as_number(cell: str, decimal: str = ".") -> float | None:
+    """The cell's number, NaN if it is marked as missing, None if it is text, or too large for a float."""
+    cell = cell.strip()
+    if _NUMBER[decimal].fullmatch(cell):
+        number = float(cell.replace(",", ".").replace("d", "e").replace("D", "e"))
+        return number if np.isfinite(number) else None
+    return float("nan") if cell.lower() in MISSING else None
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A row or a column of cells.
+
+    Attributes
+    ----------
+    texts : the cells as written
+    numbers : (cells,) NaN where a cell is missing or text
+    is_text : (cells,) bool
+    """
+
+    texts: list[str]
+    numbers: FloatArray
+    is_text: BoolArray
+
+    @classmethod
+    def parse(cls, texts: Sequence[str], decimal: str = ".") -> Cells:
+        values = [as_number(text, decimal) for text in texts]
+        is_text = np.array([value is None for value in values], dtype=bool)
+        numbers = np.array([np.nan if value is None else value for value in values], dtype=float)
+        return cls(list(texts), numbers, is_text)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __getitem__(self, part: slice) -> Cells:
+        return Cells(self.texts[part], self.numbers[part], self.is_text[part])
+
+    @property
+    def mostly_text(self) -> bool:
+        """Whether most of the cells are text; a single one among numbers is a mistake, not a label."""
+        return 2 * int(self.is_text.sum()) > len(self)
+
+    @property
+    def mostly_numbers(self) -> bool:
+        return 2 * int(np.isfinite(self.numbers).sum()) > len(self)
+
+    def is_axis(self, *, even: bool = False) -> bool:
+        """Whether the cells are numbers that go one way only and, if asked for, in even steps.
+
+        A few texts among many numbers are passed over: headings of columns that are no channels.
+        """
+        numbers = self.numbers[~self.is_text] if self.mostly_numbers else self.numbers
+        if len(numbers) < (FEW if even else 3) or not np.isfinite(numbers).all():
+            return False
+        steps = np.diff(numbers)
+        one_way = bool((steps > 0).all() or (steps < 0).all())
+        return one_way and (not even or bool(np.ptp(steps) <= EVEN * np.abs(steps).mean()))
+
+    @property
+    def counts(self) -> bool:
+        """Whether the cells count 0, 1, 2, ... or 1, 2, 3, ..."""
+        start = self.numbers[0] if len(self) else -1
+        return start in (0, 1) and bool((self.numbers == start + np.arange(len(self))).all())
+
+    def labels(self, kind: re.Pattern[str]) -> bool:
+        """Whether most of the cells are labels of this kind."""
+        return 2 * sum(bool(kind.fullmatch(text.strip())) for text in self.texts) > len(self)
+
+    def unlabelled(self) -> tuple[Cells, str | None]:
+        """Cells such as "X1600" or "400 nm" as numbers with their unit; other cells as they are."""
+        if not self.mostly_text:
+            return self, None
+        matches = [_IN_LABEL.fullmatch(text.strip()) for text in self.texts]
+        found = [match for match in matches if match]
+        rests = {match[2].strip() for match in found}
+        unit = unit_in(next(iter(rests))) if len(rests) == 1 else None
+        if len(found) < 2 or 2 * len(found) <= len(self) or (unit is None and rests != {""}):
+            return self, None
+        numbers = np.array([float(match[1]) if match else np.nan for match in matches])
+        cells = Cells(self.texts, numbers, np.array([match is None for match in matches]))
+        return (self, None) if unit is None and cells.counts else (cells, unit)

@@ -1,0 +1,82 @@
+"""HDF5 files, and those that are HDF5 within: NetCDF-4 and MATLAB's 7.3; read by h5py, apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gmcr.io.opening import FilePath
+from gmcr.io.table import Table
+from gmcr.io.variables import SAMPLES, Variable, table_of
+
+
+def read_hdf5(
+    path: FilePath,
+    *,
+    samples_in: str = "auto",
+    names: list[str] | tuple[str, ...] = SAMPLES,
+    name: str | None = None,
+    channel_axis: int | None = None,
+) -> Table:
+    """Samples from the datasets of an HDF5 file; dimension scales are axes, and fill values missing entries.
+
+    name : of the dataset, with its groups if need be; other tables are then not loaded
+    """
+    import h5py
+
+    variables: list[Variable] = []
+
+    def visit(key: str, item: Any) -> None:
+        if not isinstance(item, h5py.Dataset) or not item.shape or key.startswith("#refs#"):
+            return
+        asked = name is None or name in (key, key.rsplit("/", 1)[-1])
+        if item.dtype.kind in "fiucb" and (asked or item.ndim < 2):
+            variables.append(_numbers(key, item))
+        elif h5py.check_string_dtype(item.dtype) is not None and item.ndim == 1:
+            variables.append(Variable(key, np.array(item.asstr(errors="replace")[()], dtype=str)))
+
+    with h5py.File(path, "r") as file:
+        file.visititems(visit)
+        matlab = any("MATLAB_class" in file[variable.name].attrs for variable in variables)
+    notes = ["MATLAB's arrays are stored transposed in this file and were turned."] if matlab else []
+    if matlab:
+        variables = [Variable(v.name, v.values.T, v.dims[::-1], v.unit) for v in variables]
+    return table_of(
+        path,
+        variables,
+        samples_in=samples_in,
+        names=tuple(names),
+        name=name,
+        channel_axis=channel_axis,
+        notes=notes,
+    )
+
+
+def _numbers(name: str, dataset: Any) -> Variable:
+    values = dataset[()]
+    fill = dataset.attrs.get("_FillValue")
+    if fill is not None and values.dtype.kind in "fiu":
+        values = np.where(values == np.asarray(fill).ravel()[0], np.nan, values)
+    for key, operation in (("scale_factor", np.multiply), ("add_offset", np.add)):  # NetCDF's packed numbers
+        if key in dataset.attrs:
+            values = operation(values, float(np.asarray(dataset.attrs[key]).ravel()[0]))
+    unit = dataset.attrs.get("units", dataset.attrs.get("unit"))
+    return Variable(name, values, _dims(dataset), _text(unit))
+
+
+def _dims(dataset: Any) -> tuple[str, ...]:
+    """Name of each dimension: that of its scale, which is a dataset too, else its label."""
+    names = []
+    for dimension in dataset.dims:
+        scale = dimension[0].name.lstrip("/") if len(dimension) else ""
+        names.append(scale or dimension.label)
+    return tuple(names)
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.ravel()[0]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else None

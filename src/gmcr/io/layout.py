@@ -1,0 +1,259 @@
+"""From cells to samples: header, names, axis and orientation, decided by evidence that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gmcr.errors import InputError
+from gmcr.io.cells import AXIS_WORDS, CHANNEL_LABEL, LONG, NAME_WORDS, SAMPLE_LABEL, Cells
+from gmcr.io.opening import FilePath
+from gmcr.io.table import Table
+from gmcr.io.units import unit_in
+from gmcr.validation import FloatArray
+
+ORIENTATIONS = ("auto", "rows", "columns")
+BETWEEN = "\\"  # in a corner such as "sample \ nm": what stands below it, and what beside it
+
+Texts = dict[tuple[int, int], str]
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """All cells of a text table or a sheet.
+
+    Attributes
+    ----------
+    numbers : (rows, columns), NaN where a cell is missing or text
+    texts : the cells that are text, by row and column
+    first_row, first_column : cells as written
+    place : names a cell for a message, by row and column
+    """
+
+    numbers: FloatArray
+    texts: Texts
+    first_row: Cells
+    first_column: Cells
+    place: Callable[[int, int], str]
+
+    def rows_from(self, start: int, first_row: Cells) -> Grid:
+        """The grid without its first `start` rows."""
+        texts = {(row - start, column): text for (row, column), text in self.texts.items() if row >= start}
+        return Grid(
+            self.numbers[start:],
+            texts,
+            first_row,
+            self.first_column[start:],
+            lambda row, column: self.place(row + start, column),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A table taken apart: a body, and what stands above and beside it.
+
+    Attributes
+    ----------
+    body : (rows, columns) numbers, NaN where a cell is missing or text
+    texts : cells of the body that are text, by row and column
+    top : labels of the columns; left : labels of the rows
+    corner : the heading of the labels
+    place : names a cell of the body for a message
+    """
+
+    body: FloatArray
+    texts: Texts = field(default_factory=dict)
+    top: Cells | None = None
+    left: Cells | None = None
+    corner: str = ""
+    place: Callable[[int, int], str] = lambda row, column: f"row {row + 1}, column {column + 1}"
+
+    def transposed(self) -> Sheet:
+        texts = {(column, row): text for (row, column), text in self.texts.items()}
+        below, _, beside = self.corner.partition(BETWEEN)
+        return Sheet(
+            self.body.T,
+            texts,
+            self.left,
+            self.top,
+            f"{beside}{BETWEEN}{below}",
+            lambda row, column: self.place(column, row),
+        )
+
+
+def take_apart(grid: Grid) -> Sheet:
+    """Find whether the first row is a header and the first column holds labels."""
+    corner, top, left = grid.first_row.texts[0].strip(), grid.first_row[1:], grid.first_column[1:]
+    if not len(top):
+        header, labels = bool(grid.first_row.is_text[0]), False
+    elif grid.first_row.is_text[0] or corner == "":  # the corner belongs to a header or to a column of labels
+        named, on_axis = _says_names(corner), _says_axis(corner)
+        # A row of numbers beside a name may be a sample's, even if they happen to rise.
+        unsure = (not len(left) or left.mostly_text) and len(top) < LONG
+        header = top.mostly_text or top.unlabelled()[0].is_axis(even=unsure) or on_axis
+        header = header or (named and (corner != "" or left.mostly_text))
+        if header:
+            labels = named or on_axis or not top.mostly_text or left.mostly_text or left.is_axis()
+        else:
+            labels = left.mostly_text or not len(left)
+    else:
+        both = top.is_axis(even=True) and left.is_axis(even=True)
+        header = len(left) > 0 and (both or _stands_out(grid.first_row, grid.numbers[1:2].ravel()))
+        labels = both or _stands_out(grid.first_column, grid.numbers[:, 1])
+    row, column = int(header), int(labels)
+    return Sheet(
+        grid.numbers[row:, column:],
+        {(i - row, j - column): text for (i, j), text in grid.texts.items() if i >= row and j >= column},
+        grid.first_row[column:] if header else None,
+        grid.first_column[row:] if labels else None,
+        corner if header and labels else "",
+        lambda i, j: grid.place(i + row, j + column),
+    )
+
+
+def arrange(
+    path: FilePath, sheet: Sheet, samples_in: str, notes: list[str], metadata: dict[str, Any] | None = None
+) -> Table:
+    """The table's samples in rows, with names and axis, and notes on how that was decided."""
+    if 0 in sheet.body.shape:
+        raise InputError(f"{path} has a header and no data below it; add a row of numbers per sample.")
+    columns, why = _orientation(sheet, notes)
+    if samples_in != "auto":
+        columns, why = samples_in == "columns", "as told"
+    if columns:
+        sheet = sheet.transposed()
+    channels, unit = (None, None) if sheet.top is None else sheet.top.unlabelled()
+    metadata = dict(metadata or {})
+    sheet, channels = _set_aside(sheet, channels, metadata, notes)
+    _refuse_text(sheet)
+    samples = np.ascontiguousarray(sheet.body, dtype=float)
+    notes.append(
+        f"Samples are in {'columns' if columns else 'rows'}: {samples.shape[0]} x {samples.shape[1]} "
+        "(samples x channels)."
+    )
+    if why:
+        notes.append(f"That they are in {'columns' if columns else 'rows'} was decided {why}.")
+    names = None
+    if sheet.left is not None:
+        notes.append(f"The first {'row' if columns else 'column'} holds the names of the samples.")
+        names = tuple(text.strip() for text in sheet.left.texts)
+    axis = _axis(channels, notes)
+    if axis is not None:
+        below, between, beside = sheet.corner.partition(BETWEEN)
+        unit = unit or unit_in(beside.strip()) or (None if between and below.strip() else unit_in(below))
+    return Table(
+        samples, axis, names, tuple(notes), axis_unit=unit if axis is not None else None, metadata=metadata
+    )
+
+
+def check_orientation(samples_in: str) -> None:
+    if samples_in not in ORIENTATIONS:
+        raise InputError(f'samples_in must be "auto", "rows" or "columns", not {samples_in!r}.')
+
+
+def _stands_out(first: Cells, second: FloatArray) -> bool:
+    """Whether a line of numbers is an axis: even steps, or a long way in one direction that the next goes not."""
+    if first.is_axis(even=True):
+        return True
+    steps = np.diff(second)
+    return len(first) >= LONG and first.is_axis() and not ((steps > 0).all() or (steps < 0).all())
+
+
+def _says_names(heading: str) -> bool:
+    return bool(NAME_WORDS.fullmatch(heading.partition(BETWEEN)[0].strip()))
+
+
+def _says_axis(heading: str) -> bool:
+    below = heading.partition(BETWEEN)[0].strip()
+    return bool(AXIS_WORDS.search(below) or (below and unit_in(below)))
+
+
+def _orientation(sheet: Sheet, notes: list[str]) -> tuple[bool, str]:
+    """Whether samples are in columns, and what speaks for it ("" where the usual was taken without saying)."""
+    top, left, corner = sheet.top, sheet.left, sheet.corner
+    named, on_axis = corner.strip() != "" and _says_names(corner), _says_axis(corner)
+    numbers = None if left is None else left.unlabelled()[0]
+    counted = numbers is not None and corner == "" and top is not None and numbers.counts
+    left_axis = numbers is not None and numbers.is_axis() and not (counted or named)
+    top_axis = top is not None and top.unlabelled()[0].is_axis()
+    if left_axis and top_axis:
+        notes.append("The first row and the first column could both be the axis; say which if this is wrong.")
+        return on_axis, ""
+    if left_axis:
+        if numbers is not None and numbers.counts and not on_axis:
+            notes.append("The first column counts; if it numbers samples, say that samples are in rows.")
+        return True, "by the axis in the first column"
+    if top_axis:
+        return False, "by the axis in the first row"
+    if top is not None and top.labels(SAMPLE_LABEL) and not (left is not None and left.labels(SAMPLE_LABEL)):
+        return True, "by the names in the first row"
+    if (
+        left is not None
+        and left.labels(CHANNEL_LABEL)
+        and not (top is not None and top.labels(CHANNEL_LABEL))
+    ):
+        return True, "by the names in the first column"
+    if left is not None or top is not None:
+        return False, ""
+    return False, "by custom, since nothing in the file says"
+
+
+def _set_aside(
+    sheet: Sheet, channels: Cells | None, metadata: dict[str, Any], notes: list[str]
+) -> tuple[Sheet, Cells | None]:
+    """Take what is no channel (text beside an axis of numbers, leading columns of text) into the metadata."""
+    n_samples, n_columns = sheet.body.shape
+    texts = np.zeros(n_columns, dtype=int)
+    for _, column in sheet.texts:
+        texts[column] += 1
+    if channels is not None and channels.mostly_numbers:
+        aside = np.isnan(channels.numbers)
+    else:  # only leading columns; text further in is a mistake
+        aside = np.cumprod(2 * texts > n_samples).astype(bool)
+    if not aside.any() or aside.all():
+        return sheet, channels
+    for column in np.flatnonzero(aside).tolist():
+        heading = "" if sheet.top is None else sheet.top.texts[column].strip()
+        heading = heading or f"column {column + 1}"
+        metadata[heading] = [
+            sheet.texts.get((row, column), number)
+            for row, number in enumerate(sheet.body[:, column].tolist())
+        ]
+        notes.append(f"{heading!r:.60} is no channel; it was set aside as metadata.")
+    kept = np.flatnonzero(~aside)
+    position = {int(column): index for index, column in enumerate(kept)}
+    moved = {(i, position[j]): text for (i, j), text in sheet.texts.items() if j in position}
+    place = sheet.place
+    remaining = replace(
+        sheet,
+        body=sheet.body[:, kept],
+        texts=moved,
+        place=lambda row, column: place(row, int(kept[column])),
+    )
+    if channels is None:
+        return remaining, None
+    picked = Cells([channels.texts[j] for j in kept], channels.numbers[kept], channels.is_text[kept])
+    return remaining, picked
+
+
+def _refuse_text(sheet: Sheet) -> None:
+    if sheet.texts:
+        row, column = min(sheet.texts)
+        raise InputError(
+            f"{sheet.place(row, column)} is {sheet.texts[row, column]!r:.40}, which is no number; "
+            "correct it, or leave the cell empty if the value is missing."
+        )
+
+
+def _axis(channels: Cells | None, notes: list[str]) -> FloatArray | None:
+    if channels is not None and np.isfinite(channels.numbers).all():
+        notes.append(f"The axis runs from {channels.numbers[0]:g} to {channels.numbers[-1]:g}.")
+        return channels.numbers
+    if channels is not None:
+        notes.append("The labels of the channels are not numbers; the axis is the channel number.")
+    else:
+        notes.append("There is no axis; it is the channel number.")
+    return None

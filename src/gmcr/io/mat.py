@@ -1,0 +1,56 @@
+"""MATLAB's files up to version 7 (later ones are HDF5); read by scipy, apart, since damaged ones crash it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gmcr.io.opening import FilePath
+from gmcr.io.table import Table
+from gmcr.io.variables import SAMPLES, Variable, table_of
+
+DEEPEST = 8  # structures within structures that are looked into
+
+
+def read_mat(
+    path: FilePath,
+    *,
+    samples_in: str = "auto",
+    names: list[str] | tuple[str, ...] = SAMPLES,
+    name: str | None = None,
+    channel_axis: int | None = None,
+) -> Table:
+    """Samples from the matrices of a MAT file; fields of structures are named structure/field."""
+    from scipy.io import loadmat
+
+    content = loadmat(path, chars_as_strings=True)
+    variables = [
+        variable
+        for key, value in content.items()
+        if not key.startswith("__")
+        for variable in _variables(key, value, DEEPEST)
+    ]
+    return table_of(
+        path, variables, samples_in=samples_in, names=tuple(names), name=name, channel_axis=channel_axis
+    )
+
+
+def _variables(name: str, value: Any, depth: int) -> Iterator[Variable]:
+    if hasattr(value, "toarray"):  # a sparse matrix
+        value = value.toarray()
+    if not isinstance(value, np.ndarray) or not depth:
+        return
+    if value.dtype.names and value.size == 1:
+        for field in value.dtype.names:
+            yield from _variables(f"{name}/{field}", value[field].ravel()[0], depth - 1)
+    elif value.dtype.kind == "O":
+        texts = [
+            item.ravel()[0] if isinstance(item, np.ndarray) and item.size == 1 else None
+            for item in value.flat
+        ]
+        if texts and all(isinstance(text, str) for text in texts):
+            yield Variable(name, np.array(texts))
+    elif value.dtype.kind in "fiucbU":
+        yield Variable(name, value)

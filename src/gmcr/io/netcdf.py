@@ -1,0 +1,44 @@
+"""NetCDF files of the classic format (version 3); later ones are HDF5."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gmcr.io.opening import FilePath
+from gmcr.io.table import Table
+from gmcr.io.variables import SAMPLES, Variable, table_of
+
+
+def read_netcdf(
+    path: FilePath,
+    *,
+    samples_in: str = "auto",
+    names: list[str] | tuple[str, ...] = SAMPLES,
+    name: str | None = None,
+    channel_axis: int | None = None,
+) -> Table:
+    """Samples from the variables of a NetCDF file; coordinates are axes, and fill values are missing entries."""
+    from scipy.io import netcdf_file
+
+    with netcdf_file(path, "r", mmap=False, maskandscale=True) as file:
+        variables = [_variable(key, variable) for key, variable in file.variables.items() if variable.shape]
+    return table_of(
+        path, variables, samples_in=samples_in, names=tuple(names), name=name, channel_axis=channel_axis
+    )
+
+
+def _variable(name: str, variable: Any) -> Variable:
+    values = variable[:]
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(float), np.nan) if values.dtype.kind in "fiu" else values.data
+    if values.dtype.kind == "S" and values.ndim == 2:  # characters, a text per row
+        values = np.array([b"".join(row).rstrip(b"\0 ").decode("utf-8", "replace") for row in values])
+    unit = getattr(variable, "units", None)
+    return Variable(
+        name,
+        np.array(values, dtype=values.dtype.newbyteorder("=")),
+        tuple(map(str, variable.dimensions)),
+        unit.decode("utf-8", "replace") if isinstance(unit, bytes) else None,
+    )

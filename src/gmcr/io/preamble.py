@@ -1,0 +1,120 @@
+"""Lines that instruments write around a table: told apart from it, left out, and said."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gmcr.io.cells import AXIS_WORDS, FEW, NAME_WORDS, Cells
+from gmcr.io.layout import Grid
+from gmcr.validation import BoolArray
+
+
+def without_preamble(grid: Grid, notes: list[str]) -> Grid:
+    """The table's own cells: without empty edges, and without the texts above and below it.
+
+    The line right above the first row of numbers is kept, since it may be the header. A line further up is left
+    out if it is text where the table has numbers; one that is not lets everything stay, to be refused later.
+    """
+    grid = _without_empty_edges(grid, notes)
+    is_text = np.zeros(grid.numbers.shape, dtype=bool)
+    if grid.texts:
+        is_text[tuple(np.array(list(grid.texts)).T)] = True
+    start = _first_row(grid, is_text)
+    if start > 0:
+        grid = grid.rows_from(start, _row(grid, start))
+        is_text = is_text[start:]
+        notes.append(f"{_lines(start)} above the table {_were(start)} left out.")
+    end = _end(grid, is_text)
+    if end < len(grid.numbers):
+        below = len(grid.numbers) - end
+        notes.append(f"{_lines(below)} below the table {_were(below)} left out.")
+        texts = {(row, column): text for (row, column), text in grid.texts.items() if row < end}
+        grid = Grid(grid.numbers[:end], texts, grid.first_row, grid.first_column[:end], grid.place)
+    return grid
+
+
+def _lines(count: int) -> str:
+    return "The line" if count == 1 else f"The {count} lines"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _row(grid: Grid, row: int) -> Cells:
+    """A row's cells as written: numbers as short as they can be, since their own writing is not kept."""
+    numbers = grid.numbers[row]
+    texts = [
+        grid.texts.get((row, column), "" if np.isnan(number) else repr(float(number)).removesuffix(".0"))
+        for column, number in enumerate(numbers)
+    ]
+    return Cells(texts, numbers, np.array([(row, column) in grid.texts for column in range(len(numbers))]))
+
+
+def _without_empty_edges(grid: Grid, notes: list[str]) -> Grid:
+    """Without the empty rows at top and bottom and the empty columns at the right that spreadsheets leave."""
+    filled = ~np.isnan(grid.numbers)
+    for row, column in grid.texts:
+        filled[row, column] = True
+    if not filled.any():
+        return grid
+    top = int(np.argmax(filled.any(axis=1)))
+    if top and not any(text.strip() for text in grid.first_row.texts + grid.first_column[:top].texts):
+        return _without_empty_edges(grid.rows_from(top, _row(grid, top)), notes)
+    height, width = np.flatnonzero(filled.any(axis=1))[-1] + 1, np.flatnonzero(filled.any(axis=0))[-1] + 1
+    written = [bool(text.strip()) for text in grid.first_row.texts]
+    width = max(width, len(written) - written[::-1].index(True) if any(written) else 0)
+    written = [bool(text.strip()) for text in grid.first_column.texts]
+    height = max(height, len(written) - written[::-1].index(True) if any(written) else 0)
+    if (height, width) == grid.numbers.shape:
+        return grid
+    notes.append("Empty rows at the bottom and empty columns at the right were left out.")
+    return Grid(
+        grid.numbers[:height, :width],
+        grid.texts,
+        grid.first_row[:width],
+        grid.first_column[:height],
+        grid.place,
+    )
+
+
+def _first_row(grid: Grid, is_text: BoolArray) -> int:
+    """How many rows stand above the table, its header not among them."""
+    n_rows, n_columns = grid.numbers.shape
+    if n_columns < 2 or not grid.texts:
+        return 0
+    named = 2 * int(is_text[:, 0].sum()) > n_rows
+    numeric = 2 * (~np.isnan(grid.numbers[:, 1:])).sum(axis=1) >= n_columns - 1
+    data = numeric & ~is_text[:, 1:].any(axis=1) & (is_text[:, 0] == named)
+    body = int(np.argmax(data)) if data.any() else 0
+    if body == 0:
+        return 0
+    missing = np.isnan(grid.numbers[:body, 1:]) & ~is_text[:body, 1:]
+    full = np.flatnonzero(~missing.any(axis=1) & is_text[:body, 1:].all(axis=1))
+    if full.size and n_columns > 2:
+        # A header; what stands between it and the numbers is about the samples.
+        speaking = [row for row in full.tolist() if _speaks(grid.texts.get((row, 0), ""))]
+        body = (speaking[0] if speaking else int(full[-1])) + 1
+    above = slice(0, body - 1)
+    mostly_text = 2 * is_text[above, 1:].sum(axis=1) > n_columns - 1
+    no_numbers = np.isnan(grid.numbers[above, 1:]).all(axis=1)
+    # "Integration time, 100" over a spectrum in two columns has a number too, but no place in it.
+    spectrum = n_columns == 2 and not named and grid.first_column[body:].is_axis() and n_rows - body >= FEW
+    if not (mostly_text | no_numbers | (is_text[above, 0] & spectrum)).all():
+        return 0
+    last = grid.texts.get((body - 1, 0), "")
+    return body if spectrum and not _speaks(last) and not is_text[body - 1, 1] else body - 1
+
+
+def _speaks(heading: str) -> bool:
+    """Whether a first cell is the heading of names or of an axis; an empty one may be."""
+    return bool(NAME_WORDS.fullmatch(heading) or AXIS_WORDS.search(heading))
+
+
+def _end(grid: Grid, is_text: BoolArray) -> int:
+    """The number of rows up to the last one that is not a lone text below numbers."""
+    n_rows, n_columns = grid.numbers.shape
+    if n_columns < 2 or 2 * int(is_text[:, 0].sum()) > n_rows:
+        return n_rows
+    lone = is_text[:, 0] & ~is_text[:, 1:].any(axis=1) & np.isnan(grid.numbers[:, 1:]).all(axis=1)
+    return n_rows - int(np.argmin(lone[::-1])) if not lone.all() else n_rows

@@ -1,0 +1,269 @@
+"""Files of named arrays (NPZ, MAT, HDF5, NetCDF, RData): which one holds the samples, and which one the axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gmcr.cube import names_channels, unfold
+from gmcr.errors import InputError
+from gmcr.io.cells import Cells
+from gmcr.io.layout import Sheet, arrange
+from gmcr.io.opening import FilePath
+from gmcr.io.table import Table
+from gmcr.io.units import as_unit
+from gmcr.validation import FloatArray, as_numbers
+
+# Names under which a file may hold samples, a pool, the axis, the samples' names and a cube's mask.
+SAMPLES = ("D", "X", "samples", "data", "spectra", "intensity", "intensities", "absorbance", "cube", "image")
+POOL = ("S", "components", "pool", "profiles", "spectra", "library")
+AXES = (
+    "axis", "wavelength", "wavelengths", "wavenumber", "wavenumbers", "raman_shift", "ramanshift", "shift",
+    "shifts", "wl", "wn", "lambda", "energy", "energies", "mz", "frequency", "frequencies", "nm", "ppm",
+)  # fmt: skip
+NAMES = ("sample_names", "samplenames", "names", "labels", "samples", "ids", "files")
+MASKS = ("mask", "masked")
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """An array of a file.
+
+    Attributes
+    ----------
+    name : as in the file; groups and structures are parted by /
+    values : numbers of any shape, or texts
+    dims : names of its dimensions, where the file tells
+    unit : where the file tells
+    labels : of the rows and of the columns of a table, where the file tells
+    """
+
+    name: str
+    values: NDArray[Any]
+    dims: tuple[str, ...] = ()
+    unit: str | None = None
+    labels: tuple[list[str] | None, list[str] | None] = (None, None)
+
+    @property
+    def short(self) -> str:
+        return self.name.rsplit("/", 1)[-1].lower()
+
+    @property
+    def is_numeric(self) -> bool:
+        return self.values.dtype.kind in "fiuc"
+
+    @property
+    def is_vector(self) -> bool:
+        return sum(size > 1 for size in self.values.shape) == 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Axis:
+    """The channel axis of a chosen array: its positions, and which dimension it belongs to."""
+
+    name: str
+    values: FloatArray
+    dimension: int
+    unit: str | None
+
+
+def table_of(
+    path: FilePath,
+    variables: Sequence[Variable],
+    *,
+    samples_in: str = "auto",
+    names: tuple[str, ...] = SAMPLES,
+    name: str | None = None,
+    channel_axis: int | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """The samples among a file's arrays, with axis and names where other arrays hold them.
+
+    Parameters
+    ----------
+    samples_in : "rows", "columns" or "auto", which goes by the axis
+    names : what the samples may be called, the likeliest first
+    name : what they are called, if the caller knows
+    channel_axis : dimension of a cube that holds the channels
+    """
+    chosen = _chosen(path, variables, names, name)
+    values, shape = chosen.values, chosen.values.shape
+    if 0 in shape:
+        raise InputError(f"{path} holds {chosen.name!r} of shape {shape}, which is empty; give samples.")
+    others = [variable for variable in variables if variable is not chosen]
+    taken = f"{chosen.name!r} was taken" if chosen.name else "was taken"
+    told = [*notes, f"The array {taken}: {' x '.join(map(str, shape))}."]
+    axis = _axis_for(chosen, others, told)
+    if values.ndim > 2:
+        return _from_cube(path, chosen, others, axis, channel_axis, told)
+    numbers = as_numbers(values, f"{path} {chosen.name!r}", copy=False).reshape(-1, shape[-1])
+    if len(shape) == 2 and shape[1] == 1 and shape[0] > 1 and samples_in == "auto":
+        samples_in = "columns"
+        told.append("It is one column; it was taken for one sample.")
+    if axis is None:
+        top, left = chosen.labels[1], chosen.labels[0]
+        if left is None:
+            left = _names_for(others, len(numbers))
+        sheet = Sheet(
+            numbers,
+            top=None if top is None else Cells.parse(top),
+            left=None if left is None else Cells.parse(left),
+        )
+        return arrange(path, sheet, samples_in, told)
+    columns = axis.dimension == 0 and values.ndim == 2 if samples_in == "auto" else samples_in == "columns"
+    samples = np.ascontiguousarray(numbers.T if columns else numbers)
+    told.append(
+        f"Samples are in {'columns' if columns else 'rows'}: {samples.shape[0]} x {samples.shape[1]} "
+        "(samples x channels)."
+    )
+    if samples_in == "auto":
+        told.append(f"That was decided by the length of {axis.name!r}.")
+    fits = len(axis.values) == samples.shape[1]
+    told.append(
+        f"The axis {axis.name!r} runs from {axis.values[0]:g} to {axis.values[-1]:g}."
+        if fits
+        else f"The axis {axis.name!r} does not fit the channels; it was left out."
+    )
+    labels = chosen.labels[int(columns)] or _names_for(others, len(samples))
+    return Table(
+        samples,
+        axis.values if fits else None,
+        None if labels is None else tuple(labels),
+        tuple(told),
+        axis_unit=axis.unit if fits else None,
+    )
+
+
+def _from_cube(
+    path: FilePath,
+    chosen: Variable,
+    others: Sequence[Variable],
+    axis: _Axis | None,
+    channel_axis: int | None,
+    told: list[str],
+) -> Table:
+    ndim = chosen.values.ndim
+    why = "as told"
+    if channel_axis is None and axis is not None:
+        channel_axis, why = axis.dimension, f"by the axis {axis.name!r}"
+    if channel_axis is None:
+        speaking = [index for index, name in enumerate(chosen.dims) if names_channels(name)]
+        channel_axis, why = (speaking[0], "by its name") if len(speaking) == 1 else (ndim - 1, "by custom")
+    if not -ndim <= channel_axis < ndim:
+        raise InputError(f"channel_axis {channel_axis} is no dimension of {path}; it has {ndim}.")
+    channel_axis %= ndim
+    image = chosen.values.shape[:channel_axis] + chosen.values.shape[channel_axis + 1 :]
+    masks = [v.values for v in others if v.short in MASKS and v.values.shape == image]
+    mask = masks[0].astype(bool) if masks and masks[0].dtype.kind in "biu" else None
+    cube = as_numbers(chosen.values, f"{path} {chosen.name!r}", copy=False)
+    samples, pixels = unfold(cube, mask, channel_axis=channel_axis)
+    n_pixels = int(np.prod(image))
+    told.append(
+        f"It is a cube: an image of {' x '.join(map(str, image))} pixels and {samples.shape[1]} channels, which "
+        f"are dimension {channel_axis}, decided {why}."
+    )
+    if len(samples) < n_pixels:
+        told.append(f"{n_pixels - len(samples)} pixels are masked or empty and were left out.")
+    fits = axis is not None and len(axis.values) == samples.shape[1]
+    return Table(
+        samples,
+        axis.values if axis is not None and fits else None,
+        pixels.names,
+        tuple(told),
+        axis_unit=axis.unit if axis is not None and fits else None,
+        pixels=pixels,
+    )
+
+
+def _chosen(
+    path: FilePath, variables: Sequence[Variable], names: tuple[str, ...], name: str | None
+) -> Variable:
+    numeric = [variable for variable in variables if variable.is_numeric and variable.values.ndim > 0]
+    held = ", ".join(variable.name for variable in variables[:20]) or "nothing"
+    if name is not None:
+        asked = [
+            variable for variable in numeric if name in (variable.name, variable.name.rsplit("/", 1)[-1])
+        ]
+        if len(asked) != 1:
+            raise InputError(
+                f"{path} holds no table of numbers named {name!r}, but {held}; name one of these."
+            )
+        return asked[0]
+    tables = [v for v in numeric if v.values.ndim > 1 and v.short not in AXES + MASKS]
+    for wanted in names:
+        # A vector must be called exactly so: x beside y is an axis, X is a table.
+        named = [v for v in tables if v.short == wanted.lower() and (not v.is_vector or v.name == wanted)]
+        if len(named) == 1:
+            return named[0]
+    wide = [variable for variable in tables if not variable.is_vector and variable.values.size > 1]
+    if len(wide) == 1:
+        return wide[0]
+    vectors = [v for v in numeric if v.is_vector and v.short not in (*AXES, *MASKS, "x")]
+    if not wide and len(vectors) == 1:
+        return vectors[0]
+    raise InputError(
+        f"{path} holds no table named {' or '.join(names[:4])}, but {held}; save the table under the name "
+        f"{names[0]}, or say its name."
+    )
+
+
+def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> _Axis | None:
+    """The axis among the other arrays.
+
+    A dimension's own coordinate comes first, then an array that is called an axis, of the length of any
+    dimension; then the only other array that goes one way, if it has the length of the last dimension.
+    """
+    shape = chosen.values.shape
+    vectors = {v.name: v for v in others if v.is_numeric and v.values.dtype.kind != "c" and v.is_vector}
+    for dimension, name in enumerate(chosen.dims):
+        own = vectors.get(name)
+        if own is not None and names_channels(name) and own.values.size == shape[dimension]:
+            return _as_axis(own, dimension)
+    # The last dimension is looked at first: a square table has its samples in rows.
+    dimensions = list(range(len(shape)))[::-1]
+    called = [v for wanted in AXES for v in vectors.values() if v.short == wanted]
+    for variable in called:
+        for dimension in dimensions:
+            if variable.values.size == shape[dimension]:
+                return _as_axis(variable, dimension)
+    if called:
+        told.append(
+            f"The array {called[0].name!r} has shape {called[0].values.shape} and does not fit; it was left out."
+        )
+        return None
+    fitting = [v for v in vectors.values() if v.values.size == shape[-1] and _goes_one_way(v.values)]
+    return _as_axis(fitting[0], len(shape) - 1) if len(fitting) == 1 and not any(chosen.labels) else None
+
+
+def _as_axis(variable: Variable, dimension: int) -> _Axis | None:
+    values = variable.values.ravel().astype(float)
+    unit = (
+        as_unit(variable.unit)
+        if variable.unit
+        else as_unit(variable.short)
+        if variable.short == "nm"
+        else None
+    )
+    return _Axis(variable.name, values, dimension, unit) if np.isfinite(values).all() else None
+
+
+def _goes_one_way(values: NDArray[Any]) -> bool:
+    steps = np.diff(values.ravel().astype(float))
+    return bool((steps > 0).all() or (steps < 0).all())
+
+
+def _names_for(others: Sequence[Variable], count: int) -> list[str] | None:
+    for wanted in NAMES:
+        for variable in others:
+            if (
+                variable.short == wanted
+                and variable.values.dtype.kind in "US"
+                and variable.values.size == count
+            ):
+                texts = variable.values.ravel().tolist()
+                return [t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts]
+    return None

@@ -1,0 +1,171 @@
+"""Sheets of XLSX workbooks: read as values, never as formulas, and written so that no text runs as one."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gmcr.errors import FileError, InputError
+from gmcr.io.cells import Cells, as_number
+from gmcr.io.layout import Grid, Texts, arrange, take_apart
+from gmcr.io.opening import FilePath
+from gmcr.io.preamble import without_preamble
+from gmcr.io.table import Table
+
+MOST_CELLS = 50_000_000  # a sheet that claims more is not a table of spectra
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def read_xlsx(path: FilePath, *, samples_in: str = "auto", name: str | None = None) -> Table:
+    """Read a sheet of numbers, laid out as any text table may be.
+
+    Parameters
+    ----------
+    name : of the sheet; else the first one that is not empty
+    """
+    from openpyxl import load_workbook
+
+    # Given as an open file, the workbook may have any name.
+    book = load_workbook(open(path, "rb"), read_only=True, data_only=True, keep_links=False)  # noqa: SIM115
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    if name is not None and name not in sheets:
+        raise InputError(f"{path} has no sheet {name!r}, but {', '.join(sheets)}; name one of these.")
+    for title in [name] if name is not None else sheets:
+        rows, first = _rows(path, sheets[title])
+        if rows:
+            break
+    else:
+        raise FileError(f"{path} is empty; give a sheet with a row of numbers per sample.")
+    notes = [] if len(sheets) == 1 else [f"The sheet {title!r} was taken, one of {len(sheets)}."]
+    grid = _grid(path, rows, first)
+    _refuse_formulas(path, str(title), grid, first)
+    return arrange(path, take_apart(without_preamble(grid, notes)), samples_in, notes)
+
+
+def write_xlsx(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table, whole or not at all; numbers stay numbers, and text stays text, whatever it begins with."""
+    from openpyxl import Workbook
+
+    from gmcr.storage import write_whole
+
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("table")
+    for row in (header, *rows):
+        sheet.append([_cell(sheet, value) for value in row])
+    content = io.BytesIO()
+    book.save(content)
+    write_whole(path, content.getvalue())
+
+
+def _cell(sheet: Any, value: Any) -> Any:
+    if value is None or isinstance(value, bool | np.bool_):
+        return None if value is None else bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    from openpyxl.cell import WriteOnlyCell
+
+    cell = WriteOnlyCell(sheet)
+    if isinstance(value, float | np.floating):
+        if not np.isfinite(value):
+            return None
+        cell.value = repr(float(value))  # openpyxl would write fewer digits than a float has
+        cell.data_type = "n"
+        return cell
+    cell.value = _NOT_IN_XML.sub("\ufffd", str(value))
+    cell.data_type = "s"  # or openpyxl makes a formula of what begins with =
+    cell.quotePrefix = True  # and a spreadsheet does, when the cell is edited
+    return cell
+
+
+def _rows(path: FilePath, sheet: Any) -> tuple[list[tuple[Any, ...]], tuple[int, int]]:
+    """Rows of cells from the first that is not empty to the last, and where the first cell stands."""
+    rows: list[tuple[Any, ...]] = []
+    top = empty = cells = 0
+    sheet.reset_dimensions()  # what the file says of its own size need not be so
+    for index, row in enumerate(sheet.iter_rows(values_only=True)):
+        cells += len(row) + 1
+        if cells > MOST_CELLS:
+            raise FileError(f"{path} has more than {MOST_CELLS} cells; save the samples as CSV or .npz.")
+        if all(value is None for value in row):
+            empty += 1
+            continue
+        top = top if rows else index
+        rows.extend([()] * (empty if rows else 0))
+        empty = 0
+        rows.append(row)
+    # A lone text above the table says nothing of where its columns begin.
+    filled = [[j for j, value in enumerate(row) if value is not None] for row in rows]
+    several = [columns for columns in filled if len(columns) > 1]
+    left = min((columns[0] for columns in several or filled if columns), default=0)
+    return [row[left:] for row in rows], (top, left)
+
+
+def _grid(path: FilePath, rows: list[tuple[Any, ...]], first: tuple[int, int]) -> Grid:
+    width = max(len(row) for row in rows)
+    numbers = np.full((len(rows), width), np.nan)
+    texts: Texts = {}
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                numbers[i, j] = value
+            elif value is not None:
+                number = as_number(str(value))
+                if number is None:
+                    texts[i, j] = str(value).strip()
+                else:
+                    numbers[i, j] = number
+    return Grid(
+        numbers,
+        texts,
+        _cells(rows[0], width),
+        _cells([row[0] if row else None for row in rows], len(rows)),
+        lambda row, column: f"{path} cell {_reference(row + first[0], column + first[1])}",
+    )
+
+
+def _cells(values: Sequence[Any], length: int) -> Cells:
+    padded = [*values, *[None] * (length - len(values))]
+    return Cells.parse([_text(value) for value in padded])
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value).strip()
+
+
+def _reference(row: int, column: int) -> str:
+    """A cell as spreadsheets call it, such as B3."""
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return f"{letters}{row + 1}"
+
+
+def _refuse_formulas(path: FilePath, title: str, grid: Grid, first: tuple[int, int]) -> None:
+    """A formula whose value was not stored reads as an empty cell, which would pass for a missing entry."""
+    empty = np.isnan(grid.numbers)
+    if grid.texts:
+        empty[tuple(np.array(list(grid.texts)).T)] = False
+    if not empty.any():
+        return
+    from openpyxl import load_workbook
+
+    sheet = load_workbook(open(path, "rb"), read_only=True, data_only=False, keep_links=False)[title]  # noqa: SIM115
+    sheet.reset_dimensions()
+    rows = sheet.iter_rows(min_row=first[0] + 1, min_col=first[1] + 1, values_only=True)
+    for i, row in zip(range(len(empty)), rows):
+        for j in np.flatnonzero(empty[i, : len(row)]):
+            if row[j] is not None:
+                raise InputError(
+                    f"{grid.place(i, int(j))} is a formula without a stored value; "
+                    "save the workbook once in a spreadsheet program."
+                )

@@ -1,0 +1,11 @@
+"""Naming profiles from a spectral library.
+
+Here live libraries (`spectra.py`: read from a table or a folder, put on one axis), how alike two spectra are
+(`scores.py`), and who is who (`naming.py`, whose result is `result.py`). Nothing here may fit anything.
+"""
+
+from gmcr.library.naming import match
+from gmcr.library.result import Matches
+from gmcr.library.spectra import Library, read_library
+
+__all__ = ["Library", "Matches", "match", "read_library"]

@@ -1,0 +1,139 @@
+"""A short fuzzing of every reader and of the model loaders: damaged files end in gmcr's own errors and no other.
+
+benchmarks/fuzz.py does the same for as many minutes as one likes.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import gmcr
+import made_files as made
+from gmcr import GMCR, Decomposition, make_mixtures
+from gmcr.errors import GMCRError
+from gmcr.io import apart
+from gmcr.io.kinds import kind_of
+from gmcr.storage import read_model, write_model
+from mutations import changed_arrays, changed_header, damaged
+
+seeds = st.integers(0, 2**32 - 1)
+short = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return made.write_all(tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A fitted model and its decomposition, saved."""
+    folder = tmp_path_factory.mktemp("models")
+    mix = make_mixtures(n_components=3, n_samples=12, snr_db=30, n_features=24, random_state=0)
+    fitted = GMCR(n_components=3, random_state=0, n_jobs=1).fit(mix.D)
+    fitted.save(folder / "model.gmcr")
+    fitted.decomposition_.save(folder / "decomposition.gmcr")
+    return folder
+
+
+def check(call, *arguments):
+    """Run; the only way to fail is by one of gmcr's errors, with a sentence."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return call(*arguments)
+        except GMCRError as error:
+            assert str(error).strip()  # noqa: PT017
+            return None
+
+
+def check_table(path):
+    table = check(gmcr.read, path)
+    if table is not None:
+        assert table.samples.ndim == 2
+        assert 0 not in table.samples.shape
+        assert not np.isinf(table.samples).any()
+        assert table.axis is None or table.axis.shape == table.samples.shape[1:]
+        assert table.sample_names is None or len(table.sample_names) == len(table.samples)
+        assert table.pixels is None or int(table.pixels.kept.sum()) == len(table.samples)
+
+
+@short
+@given(seed=seeds)
+def test_damaged_files_of_every_kind(files, tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    for path in files:
+        if kind_of(path) not in apart.READERS:
+            target = tmp_path / path.name
+            target.write_bytes(damaged(path.read_bytes(), rng))
+            check_table(target)
+
+
+@settings(short, max_examples=1)
+@given(seed=seeds)
+def test_damaged_files_that_packages_read(files, tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    for path in files:
+        if kind_of(path) in apart.READERS:
+            target = tmp_path / path.name
+            target.write_bytes(damaged(path.read_bytes(), rng))
+            check_table(target)
+
+
+@short
+@given(
+    content=st.one_of(st.binary(max_size=300), st.text(max_size=200).map(str.encode)),
+    index=st.integers(0, 99),
+)
+def test_garbage_under_any_name(tmp_path, content, index):
+    suffixes = (".csv", ".txt", ".npy", ".npz", ".jdx", ".spc", ".0", ".wdf", ".gmcr", ".xyz")
+    path = tmp_path / f"a{suffixes[index % len(suffixes)]}"
+    path.write_bytes(content)
+    check_table(path)
+    check(Decomposition.load, path)
+
+
+CELLS = ["1", "2.5", "-3,5", "nan", "", "a", "400", "401", "x y", '"', "=1", "1e400", "s1"]
+
+
+@short
+@given(
+    text=st.lists(st.lists(st.sampled_from(CELLS), min_size=1, max_size=5), max_size=8),
+    delimiter=st.sampled_from([",", ";", "\t", " ", "|"]),
+)
+def test_tables_of_any_text(tmp_path, text, delimiter):
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(delimiter.join(row) for row in text))
+    check_table(path)
+
+
+@short
+@given(seed=seeds)
+def test_damaged_model_files(model, tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    for name, load in (("model.gmcr", GMCR.load), ("decomposition.gmcr", Decomposition.load)):
+        path = tmp_path / name
+        path.write_bytes(damaged((model / name).read_bytes(), rng))
+        check(load, path)
+
+
+@short
+@given(seed=seeds)
+def test_model_files_whose_checksum_holds_but_whose_content_does_not(model, tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    for name, load in (("model.gmcr", GMCR.load), ("decomposition.gmcr", Decomposition.load)):
+        arrays, header = read_model(model / name)
+        if rng.random() < 0.6:
+            header = changed_header(header, rng)
+        else:
+            arrays = changed_arrays(arrays, rng)
+        write_model(tmp_path / name, arrays, header)
+        check(load, tmp_path / name)
