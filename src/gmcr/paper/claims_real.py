@@ -83,7 +83,7 @@ def phi_claims(found: Found) -> list[Claim]:
             f"{span(values, '{:.2g}')} ({len(values)} values of the grid)" if values else "none of the grid"
         )
         same = bool(inside) and all(value in values for value in inside)
-        why = "φ is a variance in the units of the data; the paper says neither how it scaled them nor its prior"
+        why = "φ is taken in units of the variance of D; the paper says neither its units nor its prior"
         out.append(Claim(statement, "6768", paper, ours, same, why))
     return out
 

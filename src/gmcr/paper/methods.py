@@ -36,7 +36,7 @@ def estimator(
     Parameters
     ----------
     count : number of components, for the methods that take it; the window solver chooses when it is None
-    phi : noise scale of ARD-NMF
+    phi : noise scale of ARD-NMF: a variance for "ard-oracle", and in units of the variance of D for the others
     signed : whether the samples have both signs
     """
     from gmcr import baselines
@@ -48,7 +48,8 @@ def estimator(
     if method == "rank-nmf":
         return baselines.RankNMF(signed=signed, random_state=seed)
     if method.startswith("ard"):
-        return baselines.ARDNMF(phi=phi, signed=signed, random_state=seed)
+        # The paper's own φ are in units of the variance of D (see ARDNMF); the noise variance is one as it is.
+        return baselines.ARDNMF(phi=phi, relative=method != "ard-oracle", signed=signed, random_state=seed)
     make: Any = baselines.NEEDS_COUNT["nmf" if method == "nmf-true" else method]
     if method in ("mcr-als", "spa"):
         return make(count, signed=signed)  # nothing random in it

@@ -14,7 +14,7 @@ from gmcr.paper.tables import Table, mean_sd
 
 LINES = "6775–6802"
 NOTE = (
-    "φ is a variance in the units of the data, so that it is also given over the mean square of D. ended: "
+    "φ is in units of the variance of D (of the split one, where signs are split). ended: "
     "runs whose weights had settled after the most iterations; 0 components: every one was pruned."
 )
 
@@ -54,7 +54,7 @@ def _table(found: Found, name: str) -> Table:
     rows = [
         (
             f"{phi:.3g}",
-            mean_sd([phi / line["power"] for line in lines if line.get("power")], "{:.2g}"),
+            mean_sd([line.get("variance") for line in lines], "{:.2g}"),
             mean_sd([line["count"] for line in lines], "{:.1f}"),
             mean_sd([line["r2"] for line in lines]),
             mean_sd([line.get("rmse_c") for line in lines], "{:.3g}"),
@@ -67,7 +67,7 @@ def _table(found: Found, name: str) -> Table:
     return Table(
         f"phi-{name}",
         title,
-        ("φ", "φ / mean D²", "count", "R²(D)", "RMSE(C)", "ended", "runs"),
+        ("φ", "as a variance", "count", "R²(D)", "RMSE(C)", "ended", "runs"),
         tuple(rows),
         (NOTE,),
     )

@@ -22,7 +22,7 @@ TOLD = ("nmf", "sparse-nmf", "bayes-nmf", "ica", "mcr-als", "spa", "window")  # 
 MOST = 10
 STABLE = 0.01  # gain of R² below which a sweep has stabilised
 FULL_POOL = 128  # of EB-gMCR on real data, in the paper
-PHIS = {"carbs": (1e-2, 1e2), "nir": (1e-6, 1e-3)}  # from one count per sample to none
+PHIS = {"carbs": (1e-3, 2.0), "nir": (1e-3, 2.0)}  # in units of the variance of D: from far too many to none
 SECONDS = {"window": 2.0, "mcr-als": 3.0, "bayes-nmf": 0.6}
 COLUMNS = (
     "method",

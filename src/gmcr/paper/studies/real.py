@@ -45,10 +45,9 @@ def measure_real(settings: Settings, folder: Path | None) -> Outcome:
     warm_up(method)
     start = perf_counter()
     if method == "ard":
-        power = float(np.mean(data.D**2))
         model = pruned(method, data.D, seed, settings["phi"], signed=data.signed)
         if model is None:
-            return Outcome({"count": 0, "r2": None, "power": power, "fit_seconds": perf_counter() - start})
+            return Outcome({"count": 0, "r2": None, "fit_seconds": perf_counter() - start})
     else:
         model = fitted(method, data.D, settings.get("count"), seed, signed=data.signed)
     seconds = perf_counter() - start
@@ -58,7 +57,7 @@ def measure_real(settings: Settings, folder: Path | None) -> Outcome:
         "usage": int(np.count_nonzero(answer.concentrations)),
     }
     if method == "ard":
-        return Outcome(result | ended(model) | {"power": power})
+        return Outcome(result | ended(model) | {"variance": model.phi_})
     if data.S is None or settings.get("count", len(data.S)) != len(data.S):
         return Outcome(result)  # no figure shows its profiles
     arrays = _profiles(answer, data)
