@@ -642,6 +642,15 @@ def test_a_file_from_before_confidence_still_loads(tmp_path, model, mix):
     assert ((confidence >= 0) & (confidence <= 1)).all()
 
 
+@pytest.mark.parametrize("evidence", [None, 7, "x", [1, 2]])
+def test_a_file_with_nonsense_for_evidence_is_refused(tmp_path, model, evidence):
+    model.save(tmp_path / "run.gmcr")
+    arrays, header = read_model(tmp_path / "run.gmcr")
+    write_model(tmp_path / "bad.gmcr", arrays, header | {"evidence": evidence})
+    with pytest.raises(FileError, match="not valid"):
+        GMCR.load(tmp_path / "bad.gmcr")
+
+
 def test_the_model_certifies_its_answer(model, mix):
     certificate = model.certify(mix.D)
     assert certificate.verdict in ("consistent", "unsupported")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import brukeropus
+import jcamp
 import numpy as np
 import pytest
 import renishawWiRE
@@ -153,6 +154,18 @@ def test_long_differences(tmp_path, compact):
     table = read_jcamp(tmp_path / "a.jdx")
     np.testing.assert_array_equal(table.samples[0], values)
     assert not any("do not agree" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    "lines", [["0 1 2 3 3 2 1 0 -1 -2 -3"], ["0ABCCBA@abc"], ["0AJJ%jjjjjj", "9c"], ["0AJT%jX", "9c"]]
+)
+def test_forms_as_another_reader_reads_them(tmp_path, lines):
+    """jcamp fails on repeats of squeezed values, so those are left out."""
+    (tmp_path / "a.jdx").write_text(made.jcamp(None, np.arange(10.0), lines=lines, factor=0.5))
+    theirs = jcamp.readfile(str(tmp_path / "a.jdx"))
+    ours = read_jcamp(tmp_path / "a.jdx")
+    np.testing.assert_array_equal(ours.samples[0], theirs["y"])
+    np.testing.assert_array_equal(ours.axis, theirs["x"])
 
 
 def test_pairs(tmp_path):

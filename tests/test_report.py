@@ -731,6 +731,31 @@ def test_browser_draws_everything_and_asks_for_nothing(browser, pages, contents)
     check_quiet(browser, pages / "hostile.html")
 
 
+PIXELS = """(name => {
+  const canvas = document.querySelector(`#figure-${name} .plot canvas`);
+  const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  return [canvas.height, canvas.width, Array.from(data)];
+})"""
+
+
+def test_pictures_show_each_amount_in_its_place(browser, pages, contents):
+    browser.open(pages / "hostile.html")
+    C = contents.found.concentrations
+    height, width, data = browser.run(f"{PIXELS}('concentrations')")
+    pixels = np.reshape(data, (height, width, 4))
+    assert (height, width) == C.shape
+    np.testing.assert_array_equal((pixels[:, :, :3] == 255).all(axis=2), C == 0)
+    np.testing.assert_allclose(pixels[:, :, :3], shades(C / C.max()), atol=1)
+    height, width, data = browser.run(f"{PIXELS}('maps')")
+    pixels = np.reshape(data, (height * width, 4))[: len(C)]
+    np.testing.assert_array_equal((pixels[:, :3] == 255).all(axis=1), C[:, 0] == 0)
+    browser.run("document.querySelectorAll('#figure-concentrations input')[0].click()")
+    height, width, data = browser.run(f"{PIXELS}('concentrations')")
+    alike = np.reshape(data, (height, width, 4))[:, :, :3].sum(axis=2).argmin(axis=1)
+    assert (np.diff(alike) >= 0).all()  # by their strongest component
+    np.testing.assert_array_equal(np.bincount(alike), np.bincount(C.argmax(axis=1)))
+
+
 def test_run_of_the_command_line_is_quiet_too(browser, fitted):
     browser.open(fitted / "run" / "report.html")
     assert browser.run("document.documentElement.dataset.ready") == "yes"
@@ -822,6 +847,8 @@ def test_pointer_reads_zooms_and_chooses(browser, pages, contents):
     tip = browser.run("document.querySelector('#figure-profiles .tip').innerText")
     at = float(tip.splitlines()[0].split()[-1])
     assert 800 < at < 1000  # about the middle of 1600 to 200
+    drawn = browser.run("document.querySelector('#figure-profiles .cursor').getBoundingClientRect().x")
+    assert drawn == pytest.approx(box["x"] + 0.5 * box["width"], abs=10)  # channels are 9 pixels apart
     browser.move(box["x"] + 0.3 * box["width"], middle, "mousePressed", "left")
     browser.move(box["x"] + 0.6 * box["width"], middle)
     browser.move(box["x"] + 0.6 * box["width"], middle, "mouseReleased", "left")

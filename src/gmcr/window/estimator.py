@@ -287,7 +287,7 @@ class GMCR(TransformerMixin, BaseEstimator):
             raise FileError(f"{path} holds no {KIND} model; it is a model file of kind {header['kind']!r}.")
         try:
             return cls._unpack(arrays, header)
-        except (InputError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, IndexError, InputError, KeyError, TypeError, ValueError) as error:
             raise FileError(f"{path} holds a model that is not valid: {error}") from error
 
     def __sklearn_tags__(self) -> Any:
