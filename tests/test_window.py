@@ -84,7 +84,7 @@ def test_signed_pool_update_is_least_squares():
 def test_births_lead_to_the_missing_component(mix):
     problem = problem_of(mix.D)
     state = problem.rounds(mix.S[1:], mix.sigma, 0)
-    born = moves.births(problem, state)
+    born = moves.births(problem, state, 10)
     np.testing.assert_allclose(np.linalg.norm(born, axis=1), 1.0)
     grown = problem.rounds(np.vstack([mix.S[1:], born]), mix.sigma, 10)
     assert (grown.S @ mix.S[0]).max() > 0.99
@@ -92,7 +92,7 @@ def test_births_lead_to_the_missing_component(mix):
 
 def test_no_births_where_everything_is_explained(mix):
     problem = problem_of(mix.D)
-    assert len(moves.births(problem, problem.decode(mix.S, mix.sigma))) == 0
+    assert len(moves.births(problem, problem.decode(mix.S, mix.sigma), 10)) == 0
 
 
 def test_deaths_remove_a_copy_and_nothing_else(mix):

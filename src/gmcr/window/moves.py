@@ -20,8 +20,8 @@ SAME_DIRECTION = 0.8  # residuals closer than this (cosine) are taken for one mi
 WEAKEST = 6  # slots, from the cheapest up, whose removal is tried
 
 
-def births(problem: Problem, state: State, alpha: float = 0.05) -> FloatArray:
-    """New profiles for the samples that the pool does not explain: (new slots, channels).
+def births(problem: Problem, state: State, most: int, alpha: float = 0.05) -> FloatArray:
+    """At most so many new profiles for the samples that the pool does not explain: (new slots, channels).
 
     A sample is unexplained when its misfit exceeds what noise gives one of the samples with chance `alpha`.
     Unexplained samples whose residuals point the same way get one slot between them.
@@ -36,13 +36,15 @@ def births(problem: Problem, state: State, alpha: float = 0.05) -> FloatArray:
     norms = np.linalg.norm(residual, axis=1)
     residual, norms = residual[norms > 0], norms[norms > 0]
     unit = residual / norms[:, None]
-    cosines = unit @ unit.T
-    cosines = np.abs(cosines) if problem.signed else cosines
     waiting = np.ones(len(unit), dtype=bool)
     born = []
     for i in np.argsort(-norms):
+        if len(born) >= most:
+            break
         if waiting[i]:
-            group = waiting & (cosines[i] > SAME_DIRECTION)
+            # One row of cosines at a time: all pairs of the samples of an image would not fit in memory.
+            cosines = unit @ unit[i]
+            group = waiting & ((np.abs(cosines) if problem.signed else cosines) > SAME_DIRECTION)
             group[i] = True
             waiting &= ~group
             total = (residual[group] * np.sign(unit[group] @ unit[i])[:, None]).sum(axis=0)

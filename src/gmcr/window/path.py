@@ -94,7 +94,7 @@ def descend(
         path.add("descent", problem, state)
         target, _ = noise.sigma(problem, state)
         ratio = typical(sigma) / typical(target)
-        born = births(problem, state)[: max(most - state.count, 0)]
+        born = births(problem, state, most - state.count)
         settled = abs(np.log(ratio)) < SETTLED and len(born) == 0
         if settled and typical(sigma) <= TRAPPED * typical(path.reference):
             break
@@ -115,7 +115,7 @@ def settle(problem: Problem, state: State, noise: NoiseModel, path: Path, most: 
     for _ in range(MOST_SETTLING):
         count = state.count
         state = removals(problem, deaths(problem, state))
-        born = births(problem, state)[: max(most - state.count, 0)]
+        born = births(problem, state, most - state.count)
         if len(born):
             state = problem.rounds(np.vstack([state.S, born]), state.sigma, ROUNDS)
             state = removals(problem, deaths(problem, state))

@@ -268,8 +268,8 @@ def _fit_count(search: Search, count: int) -> None:
     before, given = search.states.get(count - 1), search.options.pool
     pools = [search.pool(S) for S in _dense_pools(search, n_free)] if n_free else [search.pool(problem.X[:0])]
     if before is not None:
-        born = births(problem, before)
-        pools += [np.vstack([before.S, born[:1]])] if len(born) else []
+        born = births(problem, before, 1)
+        pools += [np.vstack([before.S, born])] if len(born) else []
     if given is not None and len(given) == n_free:
         pools.append(search.pool(given))
     for S in pools:
