@@ -1,4 +1,4 @@
-# make demo | test | lint | bench: each does its own set-up, in .venv, and only when something changed.
+# make demo | test | lint | docs | bench: each does its own set-up, in .venv, and only when something changed.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 # tests on the number of threads mean something.
 TEST_THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=2
 
-.PHONY: help demo test browser lint bench clean
+.PHONY: help demo test browser lint docs bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -17,6 +17,7 @@ help:
 	@echo "make demo    unmix synthetic samples (installs the core alone)"
 	@echo "make test    run the tests"
 	@echo "make lint    ruff and mypy"
+	@echo "make docs    build the documentation into site/"
 	@echo "make bench   the ratios: decoder and solver (benchmarks/README.md has the long runs)"
 	@echo "make clean   remove the environment and caches"
 
@@ -42,13 +43,17 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+# The warning switched off is a note on the future of mkdocs, printed by the theme at every build.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 bench: $(VENV)/.core
 	$(BIN)/python benchmarks/decode.py
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
 
 # Stamps: newer than what they were made from, so that nothing is installed twice. pip gets a second try
 # because networks fail.
@@ -67,4 +72,8 @@ $(VENV)/.core: $(VENV)/.created pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
 	$(INSTALL) -e ".[dev,eb,paper,readers,datasets]" || $(INSTALL) -e ".[dev,eb,paper,readers,datasets]"
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.docs: $(VENV)/.created pyproject.toml constraints.txt
+	$(INSTALL) -e ".[docs]" || $(INSTALL) -e ".[docs]"
 	@touch $@ $(VENV)/.core

@@ -62,7 +62,7 @@ def run(cell: Cell) -> Result:
     everyone = mixtures({**cell, "n_components": n + 1, "n_samples": 1}).S
     train = mixtures({**cell, "profiles": everyone[:n]})
     model, seconds = fit(train.D)
-    fresh, stranger = fresh_samples(cell, everyone, FRESH_SEED + seed)
+    fresh, stranger = fresh_samples(cell, everyone, train, FRESH_SEED + seed)
     missed = match(model, train).assignment < 0
     counted = ~fresh.supports[:, :n][:, missed].any(axis=1)
     known_pool = decode(fresh.D, everyone[:n], noise=true_noise(fresh)).known
@@ -78,8 +78,14 @@ def run(cell: Cell) -> Result:
     }
 
 
-def fresh_samples(cell: Cell, everyone: np.ndarray, seed: int) -> tuple[Mixtures, np.ndarray]:
-    """Fresh samples over all profiles, the last one in every other sample only, and which those are."""
+def fresh_samples(
+    cell: Cell, everyone: np.ndarray, train: Mixtures, seed: int
+) -> tuple[Mixtures, np.ndarray]:
+    """Fresh samples over all profiles, the last one in every other sample only, and which those are.
+
+    Their noise is that of the same instrument: a level that `make_mixtures` takes from the samples themselves, as
+    for constant and counting noise, is set to that of the training samples.
+    """
     n, n_samples = cell["n_components"], cell["fresh"]
     rng = np.random.default_rng(seed)
     stranger = np.arange(n_samples) % 2 == 1
@@ -88,7 +94,14 @@ def fresh_samples(cell: Cell, everyone: np.ndarray, seed: int) -> tuple[Mixtures
     supports[:, :n] = rng.random((n_samples, n)).argsort(axis=1).argsort(axis=1) < size[:, None]
     supports[:, n] = stranger
     drawn = {"n_components": n + 1, "n_samples": n_samples, "profiles": everyone, "occurrence": supports}
-    return mixtures({**cell, **drawn, "random_state": seed}), stranger
+    settings = {**cell, **drawn, "random_state": seed}
+    fresh = mixtures(settings)
+    if fresh.noise == "constant":
+        louder = 20.0 * np.log10(fresh.sigma[0] / train.sigma[0])
+        fresh = mixtures({**settings, "snr_db": cell["snr_db"] + louder})
+    elif fresh.noise == "poisson":
+        fresh = mixtures({**settings, "counts": cell["counts"] * fresh.clean.mean() / train.clean.mean()})
+    return fresh, stranger
 
 
 def line_of(row: str, snr: Any, runs: pd.DataFrame) -> dict[str, Any]:

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from gmcr.window.estimator import GMCR
 
 MOST_TO_PERMUTE = 25_000  # entries up to which parallel analysis takes seconds
-MOST_TO_RANK = (
-    2_000_000  # entries that the rank rules are shown; beyond that, samples spread over all of them
-)
+MOST_TO_RANK = 600_000  # entries shown to the rank rules; beyond that, samples spread over all
 AMBIGUITY_SECONDS = 20.0
 QUANTITIES = {"nm": "wavelength", "µm": "wavelength", "cm⁻¹": "wavenumber", "ppm": "chemical shift"}
 QUANTITIES |= dict.fromkeys(("eV", "meV", "keV"), "energy") | dict.fromkeys(("s", "ms", "min", "h"), "time")
@@ -185,7 +183,9 @@ def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatA
     from gmcr.theory.solution import noise_of
 
     sigma = np.maximum(noise_of(None, D, found)[0], NoiseLaw("constant", 0.0).sigma(D))
-    misfit = np.nansum(((D - found.reconstruct()) / sigma[:, None]) ** 2, axis=1)
+    left = found.reconstruct()
+    np.subtract(D, left, out=left)
+    misfit = np.nansum(np.square(left, out=left), axis=1) / sigma**2
     confidence = support_confidence(
         D, found.components, found.concentrations, sigma, learned=True, signed=found.signed
     )

@@ -1,7 +1,8 @@
 """Naming profiles from a spectral library.
 
 Here live libraries (`spectra.py`: read from a table or a folder, put on one axis), how alike two spectra are
-(`scores.py`), and who is who (`naming.py`, whose result is `result.py`). Nothing here may fit anything.
+(`scores.py`; `comparing.py` where one of them may be shifted), and who is who (`naming.py`, whose result is
+`result.py`). Nothing here may fit anything.
 """
 
 from gmcr.library.naming import match

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.library import scores
+from gmcr.library.comparing import Compared, Shifted
 from gmcr.library.result import NAMED, NONE, SEVERAL, Matches
 from gmcr.library.spectra import Library
 from gmcr.theory.standard_errors import profile_errors
@@ -22,6 +22,7 @@ from gmcr.validation import FloatArray, as_numbers, check_pool
 ALPHA = 0.05  # probability that an unrelated library reaches the chance level
 CROWD = 400  # spectra whose neighbours in the library are looked for; their median hardly moves beyond that
 MOST_NOISE = 0.5  # share of a profile's variance up to which its noise is allowed for
+MOST_SHIFTED = 50  # channels; a spectrum that is further off is another one
 FLAT = 1e-9  # of its size: a spectrum that varies by less is constant
 
 IntArray = NDArray[np.intp]
@@ -88,12 +89,15 @@ def match(
     positions, shelf = _positions(axis, P.shape[1], shelf, notes)
     step = shelf.step(positions)
     furthest = step if shift is None else float(shift)
-    if not (np.isfinite(furthest) and furthest >= 0):
-        raise InputError(f"shift must be a length along the axis, not {shift!r}.")
+    if not 0 <= furthest <= MOST_SHIFTED * step:
+        raise InputError(
+            f"shift must be a length along the axis, up to {MOST_SHIFTED} channels "
+            f"({MOST_SHIFTED * step:g}), not {shift!r}."
+        )
     if top < 1:
         raise InputError(f"top must be at least 1, not {top}.")
     shifts = np.linspace(-furthest, furthest, 2 * int(np.ceil(furthest / step - 1e-9)) + 1)
-    at = _Shifted([shelf.on_axis(positions + one) for one in shifts], shifts, derivative)
+    at = Shifted([shelf.on_axis(positions + one) for one in shifts], shifts, derivative)
     _leave_out(at, shelf, notes)
 
     compared = at.compare(P)
@@ -120,52 +124,7 @@ def own_errors(found: Decomposition, n_fixed: int = 0) -> FloatArray | None:
     return profile_errors(found.concentrations, found.noise, n_fixed=n_fixed)
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """Profiles against spectra, (profiles, spectra): what decides, what is reported, and at which shift."""
-
-    decisive: FloatArray
-    hqi: FloatArray
-    hqi_derivative: FloatArray
-    cosine: FloatArray
-    shift: FloatArray
-
-
-@dataclass(frozen=True)
-class _Shifted:
-    """A library on the profiles' axis, (spectra, channels) for each shift, and whether its derivative decides."""
-
-    spectra: list[FloatArray]
-    shifts: FloatArray
-    derivative: bool
-
-    @property
-    def unshifted(self) -> FloatArray:
-        return self.spectra[len(self.shifts) // 2]
-
-    def decisive(self) -> FloatArray:
-        """What decides, unshifted: the spectra that can be compared, or their derivatives."""
-        there = self.unshifted[~np.isnan(self.unshifted).all(axis=1)]
-        return scores.derivative(there) if self.derivative else there
-
-    def compare(self, P: FloatArray) -> _Compared:
-        """Each pair at the shift where they are most alike; shifts that gain nothing are not made."""
-        slopes = scores.derivative(P)
-        best: list[FloatArray] = []
-        for place in np.argsort(np.abs(self.shifts), kind="stable"):
-            L = self.spectra[place]
-            r, r_slope = scores.correlations(P, L), scores.correlations(slopes, scores.derivative(L))
-            decisive = r_slope if self.derivative else r
-            new = [decisive, r, r_slope, scores.cosines(P, L), np.full(r.shape, self.shifts[place])]
-            if not best:
-                best = new
-                continue
-            better = np.nan_to_num(decisive, nan=-1.0) > np.nan_to_num(best[0], nan=-1.0)
-            best = [np.where(better, one, old) for one, old in zip(new, best)]
-        return _Compared(best[0], scores.hqi(best[1]), scores.hqi(best[2]), best[3], best[4])
-
-
-def _alike(at: _Shifted, names: tuple[str, ...]) -> FloatArray:
+def _alike(at: Shifted, names: tuple[str, ...]) -> FloatArray:
     """Correlations of spectra of the library, spread over it, with all those of another name: (some, spectra)."""
     some = spread_rows(len(names), CROWD)
     keys = np.array([name.casefold() for name in names])
@@ -192,7 +151,7 @@ def _library_level(alike: FloatArray, reachable: float) -> float:
 
 
 def _tables(
-    compared: _Compared, level: FloatArray, names: tuple[str, ...], top: int
+    compared: Compared, level: FloatArray, names: tuple[str, ...], top: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row per profile, and the best hits of each."""
     alike = np.nan_to_num(compared.decisive, nan=-1.0)
@@ -220,7 +179,7 @@ def _tables(
     return pd.DataFrame(rows), pd.DataFrame(hits)
 
 
-def _scores(compared: _Compared, k: int, j: int) -> dict[str, float]:
+def _scores(compared: Compared, k: int, j: int) -> dict[str, float]:
     fields = ("hqi", "hqi_derivative", "cosine", "shift")
     return {name: float(getattr(compared, name)[k, j]) for name in fields}
 
@@ -271,7 +230,7 @@ def _positions(axis: Any, n_channels: int, library: Library, notes: list[str]) -
     return positions, library
 
 
-def _leave_out(at: _Shifted, library: Library, notes: list[str]) -> None:
+def _leave_out(at: Shifted, library: Library, notes: list[str]) -> None:
     """Blank the spectra that cannot be compared, and say so."""
     L = at.unshifted
     present = ~np.isnan(L)

@@ -58,7 +58,9 @@ def _components(contents: Contents) -> Listing:
     held = found.supports.sum(axis=0)
     total = np.abs(found.concentrations).sum(axis=0)
     signal = np.linalg.norm(found.concentrations, axis=0)
-    share = signal / max(float(np.linalg.norm(found.reconstruct())), np.finfo(float).tiny)
+    C, S = found.concentrations, found.components
+    whole = np.sqrt(max(float(np.sum((C.T @ C) * (S @ S.T))), 0.0))  # ‖C S‖, without the memory of C S
+    share = signal / max(whole, np.finfo(float).tiny)
     peak = np.abs(found.components).argmax(axis=1)
     columns = [("component", False), ("profile", False), ("samples", True), ("mean concentration", True)]
     columns += [("share of signal", True), ("largest at", True)]

@@ -214,7 +214,10 @@ class GMCR(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         samples = self._samples(D, reset=False)
         out = self._decode(samples, noise)
-        judge, spread = partial(self._confidence, samples, out, noise), partial(self._errors, samples, out, noise)
+        judge, spread = (
+            partial(self._confidence, samples, out, noise),
+            partial(self._errors, samples, out, noise),
+        )
         return replace(out, judge=judge, spread=spread)
 
     def certify(self, D: Any, alpha: float = 0.05, **given: Any) -> Certificate:

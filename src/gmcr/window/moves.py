@@ -37,7 +37,7 @@ def births(problem: Problem, state: State, most: int, alpha: float = 0.05) -> Fl
     residual, norms = residual[norms > 0], norms[norms > 0]
     unit = residual / norms[:, None]
     waiting = np.ones(len(unit), dtype=bool)
-    born = []
+    born: list[FloatArray] = []
     for i in np.argsort(-norms):
         if len(born) >= most:
             break
