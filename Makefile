@@ -71,7 +71,7 @@ $(VENV)/.core: $(VENV)/.created pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
-	$(INSTALL) -e ".[dev,eb,paper,readers,datasets]" || $(INSTALL) -e ".[dev,eb,paper,readers,datasets]"
+	$(INSTALL) -e ".[dev,eb,paper,readers,datasets,docs]" || $(INSTALL) -e ".[dev,eb,paper,readers,datasets,docs]"
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.docs: $(VENV)/.created pyproject.toml constraints.txt
