@@ -14,7 +14,9 @@ import gmcr
 from gmcr import Decomposition, make_mixtures
 from gmcr.cli import main
 
-COMMANDS = ("demo", "fit", "decode", "certify", "ambiguity", "report", "synth", "rank", "info")
+COMMANDS = (
+    "demo", "fit", "decode", "match", "certify", "ambiguity", "report", "paper", "synth", "rank", "info",
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def read_names(folder: Path) -> dict[int, str]:
     """The names that a run folder has for its components, by number; no two are the same."""
     import csv
 
-    from gmcr.io.csv import _unescaped as unescaped
+    from gmcr.io.csv import unescaped
 
     try:
         with open(folder / MATCHES, encoding="utf-8", newline="") as file:

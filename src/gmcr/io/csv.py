@@ -87,7 +87,7 @@ def _cell(value: Any) -> str:
     return text if is_number or not text.lstrip("'").startswith(RUNS_AS_FORMULA) else "'" + text
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
     return text[1:] if text.startswith("'") and text.lstrip("'").startswith(RUNS_AS_FORMULA) else text
 
 
@@ -124,13 +124,13 @@ def _read_grid(path: FilePath, notes: list[str]) -> Grid:
     for line, cells in _of_one_width(path, _split(lines, delimiter), width, decimal, named):
         numbers = _numbers(cells, decimal, texts, len(rows))
         first_row = first_row or cells
-        first_column.append(_unescaped(cells[0].strip()))
+        first_column.append(unescaped(cells[0].strip()))
         rows.append(numbers)
         numbers_of_lines.append(line)
     return Grid(
         np.array(rows),
         texts,
-        Cells.parse([_unescaped(cell.strip()) for cell in first_row], decimal),
+        Cells.parse([unescaped(cell.strip()) for cell in first_row], decimal),
         Cells.parse(first_column, decimal),
         lambda row, column: f"{path} line {numbers_of_lines[row]}, column {column + 1}",
     )
@@ -227,7 +227,7 @@ def _numbers(cells: list[str], decimal: str, texts: Texts, row: int) -> FloatArr
     for column, cell in enumerate(cells):
         number = as_number(cell, decimal)
         if number is None:
-            texts[row, column] = _unescaped(cell.strip())
+            texts[row, column] = unescaped(cell.strip())
         else:
             numbers[column] = number
     return numbers
