@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
 import typer
 
 from gmcr.cli import app
@@ -40,4 +39,4 @@ def _help(command: Any, name: str) -> str:
     context = type(command).context_class(
         command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH
     )
-    return f"```text\n{click.unstyle(command.get_help(context)).rstrip()}\n```\n"
+    return f"```text\n{typer.unstyle(command.get_help(context)).rstrip()}\n```\n"
