@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import typer
@@ -39,4 +40,9 @@ def _help(command: Any, name: str) -> str:
     context = type(command).context_class(
         command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH
     )
-    return f"```text\n{typer.unstyle(command.get_help(context)).rstrip()}\n```\n"
+    return f"```text\n{_plain(command.get_help(context))}\n```\n"
+
+
+def _plain(text: str) -> str:
+    """Text without the colours of a terminal."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text).rstrip()
