@@ -28,7 +28,6 @@ from gmcr.baselines import (
     RankNMF,
     SparseNMF,
     ard_nmf,
-    base,
     bayes_nmf,
     mcr_als,
     spa,
@@ -37,6 +36,7 @@ from gmcr.baselines import (
 from gmcr.baselines.nnls import nnls
 from gmcr.errors import InputError
 from gmcr.rank import estimate_rank
+from gmcr.validation import NEGATIVE_SHARE
 
 MAKERS = {
     "NMF": lambda K, **more: NMF(K, **more),
@@ -268,7 +268,7 @@ def test_negative_noise_passes_and_a_wrong_sign_does_not():
     rng = np.random.default_rng(0)
     D, _, _ = toy()
     loud = D + 2.0 * D.std() * rng.standard_normal(D.shape)
-    assert np.square(np.minimum(loud, 0)).sum() > base.NEGATIVE_SHARE * np.square(loud).sum()
+    assert np.square(np.minimum(loud, 0)).sum() > NEGATIVE_SHARE * np.square(loud).sum()
     assert (NMF(2).fit(loud).components_ >= 0).all()
 
 

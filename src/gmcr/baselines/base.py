@@ -18,11 +18,7 @@ from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.metrics import r_squared
 from gmcr.rank import estimate_rank
-from gmcr.validation import FloatArray, check_samples
-
-NEGATIVE_SHARE = (
-    0.05  # of the sum of squares: up to here negative values pass for noise without a closer look
-)
+from gmcr.validation import FloatArray, check_samples, refuse_negative
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +78,7 @@ class Baseline(TransformerMixin, BaseEstimator, ABC):
         if len(samples) < 2:
             raise InputError(f"D has {len(samples)} sample(s) to learn from; give at least 2.")
         if not self.signed:
-            refuse_negative(samples)
+            refuse_negative(samples, _count_above_noise)
         if self.takes_any_sign:
             factors = self._factorise(samples)
         elif self.signed:
@@ -187,29 +183,6 @@ def join_signs(factors: Factors) -> Factors:
     """Profiles of both signs from those of split samples."""
     positive, negative = np.hsplit(factors.S, 2)
     return Factors(factors.C, positive - negative, factors.n_iter, factors.converged)
-
-
-def refuse_negative(D: FloatArray) -> None:
-    """Refuse samples whose negative values are more than noise.
-
-    Loud noise makes large negative values too; what counts is what is left of them once the table is cut down
-    to as many directions as stand above its noise.
-    """
-    if _negative_share(D) <= NEGATIVE_SHARE:
-        return
-    U, values, Vt = np.linalg.svd(D, full_matrices=False)
-    count = _count_above_noise(D)
-    share = _negative_share((U[:, :count] * values[:count]) @ Vt[:count])
-    if share > NEGATIVE_SHARE:
-        raise InputError(
-            f"Negative values in data: they make up {share:.0%} of the sum of squares of D, more than noise "
-            "does; pass signed=True for data of both signs, or correct the baseline."
-        )
-
-
-def _negative_share(D: FloatArray) -> float:
-    total = float(np.square(D).sum())
-    return float(np.square(np.minimum(D, 0.0)).sum()) / total if total > 0 else 0.0
 
 
 def _count_above_noise(D: FloatArray) -> int:

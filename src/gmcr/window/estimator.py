@@ -21,7 +21,7 @@ from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw
 from gmcr.storage import read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
-from gmcr.validation import FloatArray, check_pool, check_samples
+from gmcr.validation import FloatArray, check_pool, check_samples, refuse_negative
 from gmcr.window.closure import as_fractions, closure_scales
 from gmcr.window.count import Evidence
 from gmcr.window.frozen import FrozenPool
@@ -29,7 +29,7 @@ from gmcr.window.judge import Judge, learned_from
 from gmcr.window.labels import channel_axis, check_axis, sample_names
 from gmcr.window.parameters import check_options, known_noise
 from gmcr.window.running import run
-from gmcr.window.samples import check_sample_weight, distinct_samples, refuse_negative
+from gmcr.window.samples import check_sample_weight, count_above_noise, distinct_samples
 from gmcr.window.solver import Solution
 
 KIND = "GMCR"
@@ -162,7 +162,7 @@ class GMCR(TransformerMixin, BaseEstimator):
         """
         samples = self._samples(D, reset=True)
         if not self.signed:
-            refuse_negative(samples)
+            refuse_negative(samples, count_above_noise)
         noise = known_noise(self.noise, noise)
         sigma = None if noise is None else check_noise(noise, samples)
         rows, repeats = distinct_samples(samples, check_sample_weight(sample_weight, len(samples)), sigma)
@@ -329,7 +329,9 @@ class GMCR(TransformerMixin, BaseEstimator):
         self.interrupted_ = bool(solution.interrupted)
         self._pool_covariance = np.zeros((self.n_components_, self.n_components_))
         out = self._decode(samples, noise)
-        self._pool_covariance = self._covariance(out.concentrations[rows], out.noise[rows])
+        self._pool_covariance = (
+            self._frozen().learned_from(out.concentrations[rows], out.noise[rows]).covariance
+        )
         out = self._decode(samples, noise)
         self._judge = Judge(self._frozen())
         self._judge.keep(samples[rows], out.concentrations[rows], self._sigma(samples, out, noise)[rows])
@@ -400,14 +402,6 @@ class GMCR(TransformerMixin, BaseEstimator):
         sigma = where_present(self._sigma(samples, out, noise), samples)
         C = out.concentrations
         return self._frozen().errors(C, sigma, learned_from(C, self.concentrations_))
-
-    def _covariance(self, C: FloatArray, sigma: FloatArray) -> FloatArray:
-        """Covariance of the learned profiles' entries, the same in every channel: (C' diag(1/σ²) C)⁺."""
-        n_fixed = 0 if self.fixed_components is None else len(self.fixed_components)
-        covariance = np.zeros((C.shape[1], C.shape[1]))
-        scaled = C[:, n_fixed:] / sigma[:, None]
-        covariance[n_fixed:, n_fixed:] = np.linalg.pinv(scaled.T @ scaled, hermitian=True)
-        return covariance
 
     # Files
 

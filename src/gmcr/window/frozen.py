@@ -9,6 +9,7 @@ import numpy as np
 
 from gmcr.decoding import Decoding, check_noise, decode, is_explained, lone_price
 from gmcr.noise import NoiseLaw
+from gmcr.theory.pool_errors import least_squares_covariance
 from gmcr.theory.standard_errors import concentration_errors
 from gmcr.validation import BoolArray, FloatArray
 
@@ -29,6 +30,13 @@ class FrozenPool:
     k_max: int | None
     signed: bool
     n_fixed: int = 0
+
+    def learned_from(self, C: FloatArray, sigma: FloatArray) -> FrozenPool:
+        """The same with the errors of a pool that least squares learned from concentrations C at noise sigma."""
+        covariance = np.zeros((len(self.S), len(self.S)))
+        free = slice(self.n_fixed, None)
+        covariance[free, free] = least_squares_covariance(C[:, free], sigma)
+        return replace(self, covariance=covariance)
 
     def decode(self, samples: FloatArray, noise: Any) -> Decoding:
         """Decode samples (samples, channels), whose noise is a law or standard deviations.

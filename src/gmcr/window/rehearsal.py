@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from gmcr.theory.pool_errors import least_squares_covariance
 from gmcr.theory.support_law import SupportLaw
 from gmcr.theory.uncut import is_cut
 from gmcr.validation import BoolArray, FloatArray
@@ -88,10 +87,8 @@ def rehearse(frozen: FrozenPool, stage: Stage, D: FloatArray, sigma: FloatArray)
         state = problem.rounds(S, sigma * STEP**level, ROUNDS)
         S = state.S
     state = problem.rounds(deaths(problem, state).S, sigma, ROUNDS)
-    S, C = state.S, state.C
-    again = replace(frozen, S=S, covariance=np.zeros((len(S), len(S))))
-    C = again.decode(D, sigma).concentrations
-    free = np.arange(len(S)) >= frozen.n_fixed
-    again.covariance[np.ix_(free, free)] = least_squares_covariance(C[:, free], sigma)
+    S = state.S
+    bare = replace(frozen, S=S, covariance=np.zeros((len(S), len(S))))
+    again = bare.learned_from(bare.decode(D, sigma).concentrations, sigma)
     cosines = np.abs(S @ stage.pool.T)
     return Rehearsed(again, linear_sum_assignment(-cosines)[1])

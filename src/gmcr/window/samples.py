@@ -11,10 +11,6 @@ from gmcr.errors import InputError
 from gmcr.validation import FloatArray, as_numbers, check_finite
 from gmcr.window.start import guesses
 
-NEGATIVE_SHARE = (
-    0.05  # of the sum of squares: up to here negative values pass for noise without a closer look
-)
-
 
 def distinct_samples(
     D: FloatArray, weight: FloatArray, sigma: FloatArray | None = None
@@ -55,33 +51,8 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> FloatArray:
     return weight
 
 
-def refuse_negative(D: FloatArray) -> None:
-    """Refuse samples whose negative values are more than noise.
-
-    Loud noise makes large negative values too; what counts is what is left of them once the table is cut down
-    to the directions that stand above its noise.
-    """
-    X = np.nan_to_num(D)
-    if _negative_share(X) <= NEGATIVE_SHARE:
-        return
-    if min(X.shape) > 1:
-        U, values, Vt = np.linalg.svd(X, full_matrices=False)
-        count = _count_above_noise(D)
-        X = (U[:, :count] * values[:count]) @ Vt[:count]
-    share = _negative_share(X)
-    if share > NEGATIVE_SHARE:
-        raise InputError(
-            f"Negative values in data: they make up {share:.0%} of the sum of squares of D, more than noise "
-            "does; pass signed=True for data of both signs, or correct the baseline."
-        )
-
-
-def _negative_share(X: FloatArray) -> float:
-    total = float(np.square(X).sum())
-    return float(np.square(np.minimum(X, 0.0)).sum()) / total if total > 0 else 0.0
-
-
-def _count_above_noise(D: FloatArray) -> int:
+def count_above_noise(D: FloatArray) -> int:
+    """How many directions of the table stand above its noise."""
     try:
         return guesses(D)[0].count
     except InputError:  # a table too small to tell signal from noise
