@@ -17,7 +17,8 @@ import pandas as pd
 
 from common import SEEDS, SMOKE, Cell, Result, check, largest_miss, measure, mixtures, parser, report, warm_up
 from gmcr.matching import match
-from gmcr.window.solver import Options, solve
+from gmcr.window.search import Options
+from gmcr.window.solver import solve
 
 N = 64
 FACTORS = (None, 1.2, 1.6, 2.0, 3.0, 4.0)  # starting slots over true components; None is the default

@@ -18,7 +18,8 @@ from gmcr.window.draft import ALIKE, Draft
 from gmcr.window.path import NoiseModel, Path, descend, settle
 from gmcr.window.pool import update_pool
 from gmcr.window.problem import Problem
-from gmcr.window.solver import Options, solve
+from gmcr.window.search import Options
+from gmcr.window.solver import solve
 from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from gmcr.errors import InputError
 from gmcr.validation import FloatArray, check_samples
 
+BLOCK = 4096  # samples looked at at a time
+
 
 def r_squared(D: Any, fit: FloatArray) -> float:
     """R² = 1 − ‖D − fit‖² / ‖D − column means‖², as the paper defines it (Checkpointing, Metrics).
@@ -23,17 +25,19 @@ def r_squared(D: Any, fit: FloatArray) -> float:
     -------
     float, NaN when no channel varies
     """
-    D, error = _errors(D, fit)
-    present = ~np.isnan(D)
-    count = np.maximum(present.sum(axis=0), 1)
-    means = np.where(present, D, 0.0).sum(axis=0) / count
-    return 1.0 - _ratio(error, D - means)
+    D = _checked(D, fit)
+    if np.isnan(D).any():
+        present = ~np.isnan(D)
+        means = np.where(present, D, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+    else:
+        means = D.mean(axis=0)
+    return 1.0 - _ratio(_squares(D, fit), _squares(D, np.broadcast_to(means, D.shape)))
 
 
 def nmse(D: Any, fit: FloatArray) -> float:
     """nMSE = ‖D − fit‖² / ‖D‖²; NaN when D is zero."""
-    D, error = _errors(D, fit)
-    return _ratio(error, D)
+    D = _checked(D, fit)
+    return _ratio(_squares(D, fit), _squares(D, np.broadcast_to(0.0, D.shape)))
 
 
 def lack_of_fit(D: Any, fit: FloatArray) -> float:
@@ -41,16 +45,20 @@ def lack_of_fit(D: Any, fit: FloatArray) -> float:
     return 100.0 * sqrt(nmse(D, fit))
 
 
-def _errors(D: Any, fit: FloatArray) -> tuple[FloatArray, FloatArray]:
-    D = check_samples(D)
+def _checked(D: Any, fit: FloatArray) -> FloatArray:
+    D = check_samples(D, copy=False)
     if D.shape != fit.shape:
         raise InputError(
             f"D has shape {D.shape} and its reconstruction {fit.shape}; give the samples fitted."
         )
-    return D, D - fit
+    return D
 
 
-def _ratio(error: FloatArray, reference: FloatArray) -> float:
-    """Sum of squares over sum of squares, over the entries present."""
-    total = float(np.nansum(np.square(reference)))
-    return float(np.nansum(np.square(error))) / total if total > 0 else nan
+def _squares(D: FloatArray, reference: FloatArray) -> float:
+    """Sum of squares of D − reference over the entries present; in blocks, so that an image is not copied."""
+    blocks = (slice(first, first + BLOCK) for first in range(0, len(D), BLOCK))
+    return float(sum(np.nansum(np.square(D[rows] - reference[rows])) for rows in blocks))
+
+
+def _ratio(error: float, total: float) -> float:
+    return error / total if total > 0 else nan

@@ -174,7 +174,9 @@ def prepare(table: FloatArray, rng: Generator) -> tuple[FloatArray, list[str]]:
     table, notes = _draw(table, rng)
     # Lines of zeros hold no noise either, and would mislead every rule about the size of the table.
     holds = ~np.isnan(table) & (table != 0)
-    table = table[holds.any(axis=1)][:, holds.any(axis=0)]
+    rows, columns = holds.any(axis=1), holds.any(axis=0)
+    if not (rows.all() and columns.all()):
+        table = table[rows][:, columns]
     if min(table.shape) <= SMALLEST_TAIL:
         raise InputError(
             f"D has {table.shape[0]} samples and {table.shape[1]} channels that are not all zero; "

@@ -14,7 +14,7 @@ from gmcr.storage import read_model, write_model
 from gmcr.validation import FloatArray
 from gmcr.window.path import Row
 from gmcr.window.problem import State
-from gmcr.window.solver import Options
+from gmcr.window.search import Options
 
 KIND = "checkpoint"
 

@@ -22,6 +22,7 @@ from gmcr.window.start import Guess
 COMES_BACK = 0.98  # cosine from which a profile of one half is the same as one of the other
 RESEMBLES = 0.8  # cosine from which it speaks for the same component, where the cost does too
 RESOLVED = 0.999  # cosines above this tell nothing more about the count
+BLOCK = 4096  # samples whose spectra are computed at a time
 CORRELATED = 0.05  # correlation of neighbouring residuals, beyond chance, from which noise is not white
 
 
@@ -123,9 +124,11 @@ def correlation_length(residual: FloatArray) -> float:
     One plus twice the sum of the autocorrelations along channels, up to the first that is not clear of zero:
     the factor by which correlated entries tell less than as many independent ones.
     """
-    n = residual.shape[1]
-    spectrum = np.abs(np.fft.rfft(residual - residual.mean(), 2 * n, axis=1)) ** 2
-    power = np.fft.irfft(spectrum.mean(axis=0))[:n] / (n - np.arange(n))
+    n_samples, n = residual.shape
+    mean, spectrum = residual.mean(), np.zeros(n + 1)
+    for first in range(0, n_samples, BLOCK):  # spectra of a whole image would take several times its memory
+        spectrum += (np.abs(np.fft.rfft(residual[first : first + BLOCK] - mean, 2 * n)) ** 2).sum(axis=0)
+    power = np.fft.irfft(spectrum / n_samples)[:n] / (n - np.arange(n))
     if power[0] <= 0:
         return 1.0
     correlations = power[1 : max(n // 3, 1)] / power[0]

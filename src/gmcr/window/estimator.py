@@ -334,7 +334,7 @@ class GMCR(TransformerMixin, BaseEstimator):
         )
         out = self._decode(samples, noise)
         self._judge = Judge(self._frozen())
-        self._judge.keep(samples[rows], out.concentrations[rows], self._sigma(samples, out, noise)[rows])
+        self._judge.keep(samples, out.concentrations, self._sigma(samples, out, noise), rows)
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
         path["chosen"] = path["level"] == solution.chosen

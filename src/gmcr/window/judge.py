@@ -45,8 +45,9 @@ class Judge:
     honest: tuple[Recalibration, Recalibration] = (Recalibration(), Recalibration())
     kept: tuple[FloatArray, FloatArray, FloatArray] | None = None
 
-    def keep(self, samples: FloatArray, C: FloatArray, sigma: FloatArray) -> None:
-        some = spread_rows(len(samples), MOST_KEPT)
+    def keep(self, samples: FloatArray, C: FloatArray, sigma: FloatArray, rows: NDArray[np.intp]) -> None:
+        """Keep some of the samples in `rows` to learn from."""
+        some = rows[spread_rows(len(rows), MOST_KEPT)]
         self.kept = samples[some], C[some], sigma[some]
 
     def confidence(self, D: FloatArray, C: FloatArray, sigma: FloatArray, trained: FloatArray) -> FloatArray:
@@ -122,7 +123,7 @@ class Judge:
             fresh = stage.draw(len(samples), random)
             judge = Judge(again.frozen)
             found = again.frozen.decode(D, noise).concentrations
-            judge.keep(D, found, noise)
+            judge.keep(D, found, noise, np.arange(len(D)))
             judge._learn_law()
             for trained, (one, held, level) in ((True, (D, truth, noise)), (False, fresh)):
                 some = spread_rows(len(one), REHEARSED)

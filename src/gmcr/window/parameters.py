@@ -11,7 +11,7 @@ from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.noise import KINDS, NoiseLaw
 from gmcr.validation import FloatArray, check_pool
-from gmcr.window.solver import Options
+from gmcr.window.search import Options
 from gmcr.window.start import unit_rows
 
 if TYPE_CHECKING:

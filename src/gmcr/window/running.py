@@ -16,7 +16,8 @@ from gmcr.validation import FloatArray
 from gmcr.window.checkpoint import Checkpoint
 from gmcr.window.path import Row, typical
 from gmcr.window.problem import State
-from gmcr.window.solver import Options, Solution, solve
+from gmcr.window.search import Options
+from gmcr.window.solver import Solution, solve
 
 Listener = Callable[[Row, State], None]
 
@@ -36,6 +37,8 @@ def run(
 ) -> Solution:
     """Solve for the samples D (distinct, checked), each row of the path shown to all who asked for it."""
     band = None if r2_band is None else BandKeeper(r2_band)
+    if band is not None:
+        options = replace(options, thinned=False)  # a band's solution must be one of all samples
     saved = None if checkpoint is None else Checkpoint(checkpoint, D, repeats, options)
     if saved is not None and saved.pool is not None:
         options = replace(options, pool=saved.pool)

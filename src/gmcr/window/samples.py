@@ -24,8 +24,9 @@ def distinct_samples(
     D : (samples, channels);  weight : (samples,);  sigma : noise, where it is given beside the samples
     """
     used = np.flatnonzero((weight > 0) & np.nan_to_num(D).any(axis=1))
-    key = D[used] if sigma is None else np.column_stack([D, sigma])[used]
-    key = np.ascontiguousarray(np.where(np.isnan(key), np.nan, key + 0.0))  # one NaN, and no negative zero
+    key = (D if sigma is None else np.column_stack([D, sigma]))[used]
+    key += 0.0  # no negative zero
+    key[np.isnan(key)] = np.nan  # one NaN of the many there are
     as_bytes = key.view(np.dtype((np.void, key.itemsize * key.shape[1]))).ravel()
     _, first, which = np.unique(as_bytes, return_index=True, return_inverse=True)
     repeats: FloatArray = np.bincount(which, weights=weight[used], minlength=len(first)).astype(float)

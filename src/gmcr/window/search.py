@@ -1,0 +1,116 @@
+"""One run of the window solver: the problem, what is known of it beforehand, and the states found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gmcr.decoding import ALPHA, usage_price
+from gmcr.validation import FloatArray
+from gmcr.window.count import is_white
+from gmcr.window.path import NoiseModel, Path, Row
+from gmcr.window.problem import Problem, State
+from gmcr.window.start import Guess, guesses, unit_rows
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller knows or wants beforehand."""
+
+    n_components: int | None = None
+    max_components: int | None = None
+    fixed: FloatArray | None = None
+    pool: FloatArray | None = None
+    signed: bool = False
+    noise: str = "auto"
+    sigma: FloatArray | None = None
+    k_max: int | None = None
+    alpha: float = ALPHA
+    n_starts: int = 1
+    seed: int = 0
+    thinned: bool = True  # whether some of many samples may be searched first
+
+
+@dataclass
+class Search:
+    """One run: the problem, what is known of its noise, the path so far and the cheapest state at each count."""
+
+    problem: Problem
+    options: Options
+    guess: Guess
+    noise: NoiseModel
+    path: Path
+    states: dict[int, State] = field(default_factory=dict)
+    back: dict[int, float] = field(default_factory=dict)
+    refined: State | None = None  # the last state that was tried to be refined
+    interrupted: bool = False
+
+    def cost(self, state: State) -> float:
+        return self.problem.cost(state, self.path.reference)
+
+    def keep(self, state: State) -> bool:
+        """Remember the state if it is the cheapest at its count; whether it is clearly the cheapest of all."""
+        cost = self.cost(state)
+        lowest = min((self.cost(other) for other in self.states.values()), default=np.inf)
+        rival = self.states.get(state.count)
+        if rival is None or cost < self.cost(rival):
+            self.states[state.count] = state
+        return cost < lowest - self.problem.usage_price
+
+    @property
+    def best(self) -> State:
+        return min(self.states.values(), key=self.cost)
+
+    def pool(self, profiles: FloatArray) -> FloatArray:
+        """A starting pool: the fixed profiles, then these."""
+        fixed = self.options.fixed
+        return unit_rows(profiles if fixed is None else np.vstack([fixed, profiles]))
+
+    @property
+    def most(self) -> int:
+        """The largest count allowed: what was asked for, or as many as samples can tell apart."""
+        options = self.options
+        return options.n_components or options.max_components or max(self.problem.n_samples // 2, 1)
+
+
+def prepare(
+    D: FloatArray,
+    options: Options,
+    repeats: FloatArray | None,
+    listener: Callable[[Row, State], None] | None,
+) -> Search:
+    found = guesses(D)
+    guess = next((g for g in found if g.law.kind == options.noise), found[0])
+    n_slots = options.n_components or guess.count
+    problem = Problem(
+        D,
+        np.nan_to_num(D) if np.isnan(D).any() else D,
+        np.ones(len(D)) if repeats is None else repeats,
+        usage_price=usage_price(n_slots, len(D), options.alpha),
+        signed=options.signed,
+        n_fixed=0 if options.fixed is None else len(options.fixed),
+        k_max=options.k_max,
+    )
+    reference = options.sigma
+    if reference is None:
+        reference = guess.law.sigma(D, np.maximum(problem.X, 0.0))
+    path = Path(reference, listener)
+    return Search(problem, options, guess, NoiseModel(options.noise, options.sigma), path)
+
+
+def leaves_white_noise(search: Search, state: State) -> bool:
+    """Whether a state leaves nothing but white noise, with at least two samples to a slot."""
+    if 2 * state.count > search.problem.n_samples:
+        return False
+    return is_white(scaled_residual(search.problem, state))
+
+
+def scaled_residual(problem: Problem, state: State) -> FloatArray:
+    """What a state leaves of the samples, in units of the noise, zero where missing."""
+    residual = problem.X - state.C @ state.S
+    residual /= state.sigma if state.sigma.ndim == 2 else state.sigma[:, None]
+    if problem.has_missing:
+        residual[np.isnan(problem.D)] = 0.0
+    return residual
