@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gmcr.noise import NoiseLaw, root_mean_square
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, squared_norms
 from gmcr.window.count import Evidence, comes_back, correlation_length, decide
+from gmcr.window.dense import leading_vectors
 from gmcr.window.handful import ENOUGH_SAMPLES, SMALL_COUNT, fit_count, fit_counts, polish, profiles_back
 from gmcr.window.moves import merges
 from gmcr.window.path import ROUNDS, Row, descend, settle, typical
@@ -112,19 +113,27 @@ def _run(search: Search) -> None:
 def _enough_samples(search: Search) -> np.ndarray | None:
     """Samples that tell the components as well as all of them do; None where they would not be much fewer.
 
-    They are spread over all samples, which come in the order of their size. Where noise is white, there are so
-    many of them that their singular values show as many components as those of all samples.
+    They are spread over all samples, which come in the order of their size. Where noise is white, those that
+    they explain least come to them, and there are so many that their singular values show as many components
+    as those of all samples.
     """
-    problem, guess = search.problem, search.guess
-    n = ENOUGH_SAMPLES
-    if guess.white:
-        n = max(n, ENOUGH_PER_SLOT * guess.count)
-    while search.options.thinned and 2 * n <= problem.n_samples:
-        rows = np.linspace(0, problem.n_samples - 1, n).astype(int)
-        if not guess.white or guesses(problem.D[rows])[0].count >= guess.count:
+    X, guess = search.problem.X, search.guess
+    n = max(ENOUGH_SAMPLES, ENOUGH_PER_SLOT * guess.count) if guess.white else ENOUGH_SAMPLES
+    while search.options.thinned and 2 * n <= len(X):
+        rows = np.linspace(0, len(X) - 1, n).astype(int)
+        if not guess.white:
+            return rows
+        rows = np.union1d(rows, _least_explained(X, leading_vectors(X[rows], guess.count), n // 8))
+        if guesses(search.problem.D[rows])[0].count >= guess.count:
             return rows
         n *= 2
     return None
+
+
+def _least_explained(X: FloatArray, V: FloatArray, n: int) -> np.ndarray:
+    """The n samples with the largest part outside the space of orthonormal profiles V."""
+    left = squared_norms(X) - squared_norms(X @ V.T)
+    return np.argpartition(-left, n)[:n]
 
 
 def _from_some(search: Search, rows: np.ndarray) -> None:
