@@ -10,6 +10,7 @@ import pytest
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import savgol_filter
 
+from decoys import decoy_library
 from gmcr import GMCR, Decomposition, make_mixtures
 from gmcr.cli import main
 from gmcr.commands.fixed import Fixed, write_names
@@ -216,36 +217,14 @@ def carbs():
     return data, GMCR(random_state=0).fit(pd.DataFrame(data["D"], columns=data["axis"]))
 
 
-def random_library(data, seed, left_out=None):
-    """Fifty spectra: the pure ones, and decoys that are noise, smooth noise, or pure ones shifted by far."""
-    rng = np.random.default_rng(seed)
-    pure = dict(zip(map(str, data["labels"]), data["S"]))
-    spectra = {name: row for name, row in pure.items() if name != left_out}
-    n_channels = data["S"].shape[1]
-    while len(spectra) < 50:
-        kind, number = rng.integers(3), len(spectra)
-        if kind == 0:
-            spectra[f"noise {number}"] = rng.uniform(1, 50) * rng.random(n_channels)
-        elif kind == 1:
-            smooth = gaussian_filter1d(rng.standard_normal(n_channels), rng.uniform(2, 20))
-            spectra[f"smooth {number}"] = np.abs(smooth) + rng.uniform(0, 1)
-        else:
-            name, far = rng.choice(list(pure)), rng.integers(10, 60) * rng.choice([-1, 1])
-            noise = rng.normal(0, 0.3, n_channels)
-            spectra[f"{name} shifted {number}"] = np.roll(pure[str(name)], far) + noise
-    order = rng.permutation(50)
-    rows = np.array(list(spectra.values()))[order]
-    return Library.of(rows, [list(spectra)[k] for k in order], data["axis"])
-
-
 def test_carbs_are_named_and_a_missing_one_is_not():
     data, model = carbs()
     truth = np.corrcoef(model.components_, data["S"])[:3, 3:].argmax(axis=1)
     labels = [str(label) for label in data["labels"][truth]]
     for seed in range(3):
-        assert list(match(model, random_library(data, seed)).names) == labels
+        assert list(match(model, decoy_library(data, seed)).names) == labels
         for label in labels:
-            found = match(model, random_library(data, seed, label)).names
+            found = match(model, decoy_library(data, seed, label)).names
             assert found == tuple(None if name == label else name for name in labels)
 
 
