@@ -923,6 +923,8 @@ def test_results_have_a_form_for_notebooks():
         markup = result._repr_html_()
         assert text in Reader(markup).text, type(result)
         assert "<script" not in markup
+    assert model.decomposition_._repr_html_() in model._repr_html_()
+    assert GMCR()._repr_html_()
     assert NASTY[0][:23] in Reader(found._repr_html_()).text
     assert found._repr_html_().count("<polyline") == 3
     rows = Reader(out._repr_html_()).tables[""]

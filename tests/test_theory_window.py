@@ -44,7 +44,9 @@ def test_closed_window_says_what_is_missing():
 
 def test_window_at_the_edges():
     assert price_window(1.0, 0.5, 0.0, 16, 64).high == np.inf
-    assert price_window(1.0, 0.0, 0.1, 16, 64).missing_db == np.inf
+    never = price_window(1.0, 0.0, 0.1, 16, 64)
+    assert never.missing_db == np.inf
+    assert str(never) == "window closed: no SNR would open it"
     assert price_window(1.0, 0.5, [0.001, 0.01], 16, 64) == price_window(1.0, 0.5, 0.01, 16, 64)
     with pytest.raises(InputError, match="c_min must be finite and not negative"):
         price_window(-1.0, 0.5, 0.1, 16, 64)

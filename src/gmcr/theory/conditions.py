@@ -100,6 +100,7 @@ def fixed_pool_window(facts: Facts) -> Condition:
         return Condition("fixed-pool window", UNCHECKED, needed, reach, note)
     paper = float((facts.net.norm + facts.net.projected).max())
     note = f"{missing:.1f} dB more SNR would open it ({decibels(paper, reach):.1f} dB by the paper's bounds)"
+    note = note if reach > 0 else "the pool's spark margin is zero, and no SNR would open it"
     return Condition("fixed-pool window", FAILS, needed, reach, note)
 
 
@@ -224,6 +225,7 @@ def reuse_condition(facts: Facts) -> Condition:
             "single samples", HOLDS, exact, reach, "a new sample of median noise is decoded with proof"
         )
     note = f"{decibels(exact, reach):.1f} dB short ({decibels(paper, reach):.1f} dB by the paper's bounds)"
+    note = note if reach > 0 else "the pool's spark margin is zero, and no SNR would do"
     return Condition("single samples", FAILS, exact, reach, note)
 
 

@@ -49,6 +49,8 @@ class PriceWindow:
     def __str__(self) -> str:
         if self.is_open:
             return f"window open: prices between {self.low:.4g} and {self.high:.4g} in noise units"
+        if not np.isfinite(self.missing_db):
+            return "window closed: no SNR would open it"
         return f"window closed: {self.missing_db:.1f} dB more SNR would open it"
 
 

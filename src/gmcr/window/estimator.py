@@ -299,6 +299,11 @@ class GMCR(TransformerMixin, BaseEstimator):
         tags.input_tags.positive_only = not self.signed
         return tags
 
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's diagram and, once fitted, what was found."""
+        found = self.decomposition_._repr_html_() if hasattr(self, "decomposition_") else ""
+        return str(super()._html_repr()) + found
+
     # Checks
 
     def _samples(self, D: Any, *, reset: bool) -> FloatArray:
