@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from csv_forms import exported
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError
 from gmcr.io.arrays import POOL, read_arrays, write_arrays
@@ -229,19 +230,6 @@ def test_an_array_that_claims_more_than_the_file_holds(tmp_path):
 
 
 # The same numbers, however a set is exported
-
-
-def exported(D, axis, names, *, columns, comma, has_names, has_axis):
-    rows = [[repr(float(value)) for value in row] for row in D]
-    if has_names:
-        rows = [[name, *row] for name, row in zip(names, rows)]
-    if has_axis:
-        corner = ["wavelength" if columns else "sample"] if has_names else []
-        rows = [[*corner, *(repr(float(value)) for value in axis)], *rows]
-    if columns:
-        rows = list(zip(*rows))
-    text = "\n".join((";" if comma else ",").join(row) for row in rows)
-    return text.replace(".", ",") if comma else text
 
 
 @pytest.mark.parametrize("name", SETS)
