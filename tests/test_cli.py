@@ -12,23 +12,10 @@ import pytest
 
 import gmcr
 from gmcr import Decomposition, make_mixtures
-from gmcr.cli import main
 
 COMMANDS = (
     "demo", "fit", "decode", "match", "certify", "ambiguity", "report", "paper", "synth", "rank", "info",
 )  # fmt: skip
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line in this process: exit code, standard output, standard error."""
-
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -7,22 +7,11 @@ import pandas as pd
 import pytest
 
 from gmcr import GMCR, Decomposition, decode, make_mixtures
-from gmcr.cli import main
 from gmcr.decoding import usage_price
 from gmcr.noise import NoiseLaw
 from gmcr.theory.standard_errors import concentration_errors
 
 N = 8
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from itertools import combinations
 
@@ -473,3 +474,25 @@ def test_without_torch_one_sentence_says_what_to_install():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "EBgMCR needs torch; install it with: pip install 'gmcr[eb]'"
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_scikit_learns_checks(signed):
+    from sklearn.utils.estimator_checks import check_estimator
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(EBgMCR(pool_size=4, max_epochs=2, signed=signed))
+
+
+def test_the_way_back_and_names(mix, trained):
+    C = trained.transform(mix.D)
+    assert C.shape == (len(mix.D), trained.n_components_)
+    assert list(trained.get_feature_names_out()) == [f"component{j}" for j in range(trained.n_components_)]
+    np.testing.assert_allclose(trained.inverse_transform(C), C @ trained.components_)
+    with pytest.raises(InputError, match="columns and the model has"):
+        trained.inverse_transform(C[:, :-1])
+
+
+def test_alpha_reaches_the_certificate(mix, trained):
+    assert trained.certify(mix.D, "final", alpha=0.2).alpha == 0.2

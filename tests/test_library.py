@@ -12,7 +12,6 @@ from scipy.signal import savgol_filter
 
 from decoys import decoy_library
 from gmcr import GMCR, Decomposition, make_mixtures
-from gmcr.cli import main
 from gmcr.commands.fixed import Fixed, write_names
 from gmcr.errors import FileError, InputError
 from gmcr.library import Library, match, read_library, scores
@@ -26,16 +25,6 @@ def peaks(n, channels=400, seed=0):
 
 def named(n):
     return [f"substance {index}" for index in range(n)]
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 # Scores

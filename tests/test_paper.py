@@ -15,7 +15,6 @@ from scipy.integrate import quad
 from scipy.special import expit
 
 from gmcr import GMCR, make_mixtures
-from gmcr.cli import main
 from gmcr.errors import FileError, InputError
 from gmcr.paper import gate, real_table, runtime
 from gmcr.paper.experiment import Asked, Found
@@ -25,18 +24,6 @@ from gmcr.paper.running import Outcome, Run, perform
 from gmcr.paper.studies import measure, real, sets, simplex, synthetic
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line in this process: exit code, standard output, standard error."""
-
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 # Runs: kept, resumed, repeated

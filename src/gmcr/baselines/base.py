@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gmcr.baselines.nnls import nnls
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.metrics import r_squared
 from gmcr.rank import estimate_rank
-from gmcr.validation import FloatArray, check_samples, refuse_negative
+from gmcr.transformer import Unmixer
+from gmcr.validation import FloatArray, refuse_negative
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,7 @@ class Factors:
     converged: bool = True
 
 
-class Baseline(TransformerMixin, BaseEstimator, ABC):
+class Baseline(Unmixer, ABC):
     """A method to compare with, as a scikit-learn transformer.
 
     A subclass stores its parameters, checks them and factorises in `_factorise`; everything else is here.
@@ -66,11 +65,9 @@ class Baseline(TransformerMixin, BaseEstimator, ABC):
     """
 
     takes_any_sign: ClassVar[bool] = False  # whether the method itself can be given data of both signs
+    takes_missing = False
 
-    signed: bool
     decomposition_: Decomposition
-    components_: FloatArray
-    n_components_: int
 
     def fit(self, D: Any, y: Any = None) -> Any:
         """Factorise the samples D (samples, channels); y is ignored."""
@@ -97,44 +94,8 @@ class Baseline(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return self._decode(self._samples(D, reset=False))
 
-    def inverse_transform(self, C: Any) -> FloatArray:
-        """The samples that concentrations C (samples, n_components_) stand for, without noise."""
-        check_is_fitted(self)
-        concentrations = check_samples(C, "C")
-        if concentrations.shape[1] != self.n_components_:
-            raise InputError(
-                f"C has {concentrations.shape[1]} columns and the model has {self.n_components_} components."
-            )
-        return concentrations @ self.components_
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """component0, component1, …"""
-        check_is_fitted(self)
-        return np.array([f"component{j}" for j in range(self.n_components_)], dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = not self.signed
-        return tags
-
     def _decode(self, samples: FloatArray) -> FloatArray:
         return nnls(samples, self.components_)
-
-    def _samples(self, D: Any, *, reset: bool) -> FloatArray:
-        try:
-            samples = check_samples(D, allow_constant=not reset, copy=False)
-        except InputError as error:
-            if isinstance(error.__context__, TypeError):  # scikit-learn's contract for entries of other types
-                raise TypeError(f"{error} ({error.__context__})") from error
-            raise
-        if np.isnan(samples).any():
-            row, column = np.argwhere(np.isnan(samples))[0]
-            raise InputError(
-                f"D is missing a value at row {row}, column {column} (NaN), and {type(self).__name__} cannot "
-                "leave entries out; fill it in, or remove that sample or channel."
-            )
-        validate_data(self, D, reset=reset, skip_check_array=True)
-        return samples
 
     def _store(self, samples: FloatArray, factors: Factors) -> None:
         # A profile that is zero, or that no sample holds, is no component.

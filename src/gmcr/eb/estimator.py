@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gmcr.decoding import decode
 from gmcr.decomposition import Decomposition
@@ -25,8 +24,10 @@ from gmcr.errors import InputError
 from gmcr.metrics import r_squared
 from gmcr.noise import degrees_of_freedom, estimate_noise
 from gmcr.theory.certificate import Certificate, certify
-from gmcr.validation import FloatArray, check_samples
+from gmcr.transformer import Unmixer
+from gmcr.validation import FloatArray, refuse_negative
 from gmcr.window.estimator import GMCR
+from gmcr.window.samples import count_above_noise
 
 DECODERS = ("gate", "floor", "exact")
 FLOOR = 0.5  # ϑ: concentrations above it are the certificate's support
@@ -72,7 +73,7 @@ class Refinement:
     scratch: GMCR | None
 
 
-class EBgMCR(TransformerMixin, BaseEstimator):
+class EBgMCR(Unmixer):
     """EB-gMCR as the paper specifies it: an energy-based gate, trained by gradient, with checkpoints by R².
 
     Parameters
@@ -101,6 +102,7 @@ class EBgMCR(TransformerMixin, BaseEstimator):
         smallest_margin
     terminated_ : whether the termination rule ended the run
     n_epochs_ : epochs run
+    n_components_, components_ : count and profiles of the checkpoint that `transform` uses
 
     Notes
     -----
@@ -115,6 +117,8 @@ class EBgMCR(TransformerMixin, BaseEstimator):
     >>> len(eb.history_)
     20
     """
+
+    takes_missing = False
 
     bands_: list[Band]
     final_: Decomposition
@@ -154,6 +158,8 @@ class EBgMCR(TransformerMixin, BaseEstimator):
     def fit(self, D: Any, y: Any = None) -> EBgMCR:
         """Train on samples D (samples, channels); on Ctrl-C the run so far is what is kept."""
         samples = self._samples(D, reset=True)
+        if not self.signed:
+            refuse_negative(samples, count_above_noise)
         settings = self._settings()
         X = torch.as_tensor(samples, dtype=torch.float32, device=chosen_device(self.device))
         run = training.start(
@@ -224,14 +230,15 @@ class EBgMCR(TransformerMixin, BaseEstimator):
         ----------
         D : (samples, channels) the samples that were fitted
         rule, band : which checkpoint, as in `select`
-        given : noise, alpha and the other arguments of `gmcr.certify`
+        alpha : probability that the noise is larger than assumed anywhere
+        given : noise and the other arguments of `gmcr.certify`
         """
-        return certify(self._samples(D, reset=False), self.select(rule, band), **given)
+        return certify(self._samples(D, reset=False), self.select(rule, band), alpha=alpha, **given)
 
     def transform(self, D: Any) -> FloatArray:
         """Concentrations by the frozen gate of the fewest-components checkpoint, or of the final state."""
         check_is_fitted(self)
-        return self.decode(D, rule="fewest" if self.bands_ else "final")
+        return self.decode(D, rule=self._usual_rule)
 
     def refine(
         self,
@@ -292,12 +299,12 @@ class EBgMCR(TransformerMixin, BaseEstimator):
             rows, columns=["epoch", "margin", "certified_steps", "held_epochs", "deviation_level"]
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = not self.signed
-        return tags
-
     # The work
+
+    @property
+    def _usual_rule(self) -> str:
+        """The checkpoint that `transform` uses."""
+        return "fewest" if self.bands_ else "final"
 
     def _settings(self) -> Settings:
         settings = self.settings or Settings()
@@ -314,13 +321,6 @@ class EBgMCR(TransformerMixin, BaseEstimator):
         if isinstance(self.learning_rate, str):
             raise InputError(f'learning_rate must be a number or "scaled", not {self.learning_rate!r}.')
         return replace(settings, learning_rate=float(self.learning_rate))
-
-    def _samples(self, D: Any, *, reset: bool) -> FloatArray:
-        samples = check_samples(D, allow_constant=not reset, copy=False)
-        if np.isnan(samples).any():
-            raise InputError("EBgMCR cannot take missing entries (NaN); GMCR can.")
-        validate_data(self, D, reset=reset, skip_check_array=True)
-        return samples
 
     def _learn(
         self,
@@ -339,6 +339,8 @@ class EBgMCR(TransformerMixin, BaseEstimator):
         self.bands_ = [self._band(run, band, samples) for band in sorted(run.bands.kept)]
         self._final_tensors = training.copied(run.model)
         self.final_, self._final_slots = self._answer(self._final_tensors, samples)
+        self.components_ = self.select(self._usual_rule).components
+        self.n_components_ = len(self.components_)
         self._mean_gaps = (
             np.array(run.mean_gaps).reshape(-1, self.pool_size)
             if folder is None

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gmcr.decoding import Decoding, check_noise, where_present
 from gmcr.decomposition import Decomposition
@@ -21,7 +20,8 @@ from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw
 from gmcr.storage import read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
-from gmcr.validation import FloatArray, check_pool, check_samples, refuse_negative
+from gmcr.transformer import Unmixer
+from gmcr.validation import FloatArray, check_pool, refuse_negative
 from gmcr.window.closure import as_fractions, closure_scales
 from gmcr.window.count import Evidence
 from gmcr.window.frozen import FrozenPool
@@ -36,7 +36,7 @@ KIND = "GMCR"
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
 
-class GMCR(TransformerMixin, BaseEstimator):
+class GMCR(Unmixer):
     """Unmix samples: how many components, their profiles, which sample holds which, and the noise.
 
     Nothing needs to be told beforehand: neither the count nor the noise.
@@ -239,21 +239,6 @@ class GMCR(TransformerMixin, BaseEstimator):
             raise InputError("fractions need a model fitted with closure=True.")
         return as_fractions(self.decode(D).concentrations, self.closure_scales_)
 
-    def inverse_transform(self, C: Any) -> FloatArray:
-        """The samples that concentrations C (samples, n_components_) stand for, without noise."""
-        check_is_fitted(self)
-        concentrations = check_samples(C, "C")
-        if concentrations.shape[1] != self.n_components_:
-            raise InputError(
-                f"C has {concentrations.shape[1]} columns and the model has {self.n_components_} components."
-            )
-        return concentrations @ self.components_
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """component0, component1, …"""
-        check_is_fitted(self)
-        return np.array([f"component{j}" for j in range(self.n_components_)], dtype=object)
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file such as "run.gmcr", whole or not at all.
 
@@ -293,12 +278,6 @@ class GMCR(TransformerMixin, BaseEstimator):
         except (AttributeError, IndexError, InputError, KeyError, TypeError, ValueError) as error:
             raise FileError(f"{path} holds a model that is not valid: {error}") from error
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.positive_only = not self.signed
-        return tags
-
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram and, once fitted, what was found."""
         found = self.decomposition_._repr_html_() if hasattr(self, "decomposition_") else ""
@@ -307,13 +286,7 @@ class GMCR(TransformerMixin, BaseEstimator):
     # Checks
 
     def _samples(self, D: Any, *, reset: bool) -> FloatArray:
-        try:
-            samples = check_samples(D, allow_constant=not reset, copy=False)
-        except InputError as error:
-            if isinstance(error.__context__, TypeError):  # scikit-learn's contract for entries of other types
-                raise TypeError(f"{error} ({error.__context__})") from error
-            raise
-        validate_data(self, D, reset=reset, skip_check_array=True)
+        samples = super()._samples(D, reset=reset)
         if not reset:
             check_axis(channel_axis(D), self.decomposition_.axis)
         return samples
