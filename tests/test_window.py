@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
+from gmcr import GMCR
 from gmcr.decoding import usage_price
 from gmcr.matching import match
 from gmcr.mixtures import make_mixtures
@@ -386,3 +387,38 @@ def test_interrupt_before_the_first_result_returns_what_there_is(mix):
     solution = solve(mix.D, Options(), listener=stop)
     assert solution.interrupted
     assert solution.state.count >= 1
+
+
+def test_leftovers_ends_though_refits_go_on_lowering_the_cost(monkeypatch):
+    """A slot of one sample is given what is left of it once; a fit on constant noise went on for ever."""
+    S = np.abs(np.random.default_rng(0).normal(size=(3, 12)))
+    S /= np.linalg.norm(S, axis=1, keepdims=True)
+    C = np.array([[5.0, 4.0, 0.0], [5.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
+    problem = Problem(C @ S, C @ S, np.ones(4), usage_price=20.0)
+    state = problem.decode(S, np.full(4, 0.1))
+    calls = []
+
+    def a_little_cheaper(problem, state, S, margin=0.0):
+        calls.append(len(S))
+        assert len(calls) < 100
+        return replace(state, misfit=state.misfit * 0.99) if len(S) == 3 else None
+
+    monkeypatch.setattr(rare, "_cheaper", a_little_cheaper)
+    rare.leftovers(problem, state)
+    assert calls == [2, 3, 2, 3]  # without the slot, and with another profile; for each of the two samples
+
+
+@pytest.mark.parametrize("seed", [2, 3, 5])
+def test_noise_that_cannot_be_told_from_signal_makes_no_slots(seed):
+    """In 64 channels at 8 dB a descent settles above the noise; below it, every other sample got a slot."""
+    mix = make_mixtures(n_components=16, n_samples=128, n_features=64, snr_db=8, random_state=seed)
+    assert 14 <= GMCR(n_jobs=1).fit(mix.D).n_components_ <= 17
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_signal_left_over_is_not_taken_for_proportional_noise(seed):
+    """The singular values tell constant noise; residuals that hold signal do not, and bore 20 slots more."""
+    mix = make_mixtures(32, 128, n_features=128, snr_db=8, noise="constant", random_state=seed)
+    model = GMCR(n_jobs=1).fit(mix.D)
+    assert model.noise_law_.kind == "constant"
+    assert 24 <= model.n_components_ <= 33

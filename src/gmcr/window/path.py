@@ -89,12 +89,14 @@ def descend(
     While the supports hold still from one level to the next, larger steps are taken.
     """
     before: FloatArray | None = None
+    settled = False
     for _ in range(MOST_LEVELS):
         state = problem.rounds(S, sigma, ROUNDS)
         path.add("descent", problem, state)
         target, _ = noise.sigma(problem, state)
         ratio = typical(sigma) / typical(target)
-        born = births(problem, state, most - state.count)
+        # Below the noise that the residuals speak for, every sample looks unexplained.
+        born = births(problem, state, 0 if settled else most - state.count)
         settled = abs(np.log(ratio)) < SETTLED and len(born) == 0
         if settled and typical(sigma) <= TRAPPED * typical(path.reference):
             break

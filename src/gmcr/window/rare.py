@@ -140,9 +140,19 @@ def leftovers(problem: Problem, state: State) -> State:
     Such a slot may hold the sample whole, with a component that elsewhere hides in other slots: all samples are
     decoded anew, and all profiles refitted, before the cost is compared.
     """
-    if problem.signed or state.count == 1:
-        return state
+    changed: set[int] = set()  # each sample once: refits alone would lower the cost a little for ever
+    while True:
+        better = None if problem.signed or state.count == 1 else _without_leftover(problem, state, changed)
+        if better is None:
+            return state
+        state = better
+
+
+def _without_leftover(problem: Problem, state: State, changed: set[int]) -> State | None:
+    """A cheaper state with one slot of a single sample less or other; the sample is added to `changed`."""
     for j, m in sorted(Draft.of(state).held_once(problem).items(), reverse=True):
+        if m in changed:
+            continue
         one = np.array([m])
         others = np.delete(state.S, j, axis=0)
         left = problem.rows(one).decode(others, state.sigma[one])
@@ -150,8 +160,9 @@ def leftovers(problem: Problem, state: State) -> State:
         for S in (others, np.vstack([others, profile])):
             trial = _cheaper(problem, state, S)
             if trial is not None:
-                return leftovers(problem, trial)
-    return state
+                changed.add(m)
+                return trial
+    return None
 
 
 def shared_births(problem: Problem, state: State, alpha: float = 0.05) -> State:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,6 +46,13 @@ class Search:
     back: dict[int, float] = field(default_factory=dict)
     refined: State | None = None  # the last state that was tried to be refined
     interrupted: bool = False
+
+    @property
+    def coarse_noise(self) -> NoiseModel:
+        """What is known of the noise while residuals still hold signal: the law of the singular values."""
+        if self.noise.kind == "auto" and self.guess.white:
+            return replace(self.noise, kind=self.guess.law.kind)
+        return self.noise
 
     def cost(self, state: State) -> float:
         return self.problem.cost(state, self.path.reference)

@@ -180,7 +180,7 @@ def _coarse_to_fine(search: Search) -> None:
         else:
             S = search.pool(problem.X[rng.choice(problem.n_samples, n_free, replace=False)])
         for _ in range(REHEATS + 1):
-            state = descend(problem, S, _coarse_sigma(search), search.noise, search.path, search.most)
+            state = descend(problem, S, _coarse_sigma(search), search.coarse_noise, search.path, search.most)
             if options.n_components is None:
                 state = settle(problem, state, search.noise, search.path, search.most)
             if not search.keep(state) and not _refine(search):
