@@ -22,7 +22,7 @@ import pandas as pd
 
 from common import SMOKE, Cell, Result, fit, largest_miss, measure, mixtures, parser, report, span
 from gmcr.matching import match
-from gmcr.window import count, dense, draft, moves, path, problem, rare, solver, start
+from gmcr.window import count, dense, draft, handful, moves, path, problem, rare, search, solver, start
 from real import COUNTS, DATA, run_set
 
 Patch = tuple[Any, str, Any]  # owner, attribute, and what to put there
@@ -34,10 +34,11 @@ BATTERY = {
         for snr in (20, 30)
     },
     "smooth": {"n_components": 16, "n_samples": 96, "snr_db": 30, "profiles": "peaks"},
+    "3,000 samples": {"n_components": 16, "n_samples": 3000, "snr_db": 25, "n_features": 64},
     "dense": {"n_components": 4, "n_samples": 30, "snr_db": 25, "profiles": "peaks", "active": [4, 4]},
 }
 UNCHANGED = "as it is"
-MODULES = (count, dense, draft, moves, path, problem, rare, solver, start)
+MODULES = (count, dense, draft, handful, moves, path, problem, rare, search, solver, start)
 SCALED = (
     "ROUNDS",
     "WEAKEST",
@@ -52,6 +53,8 @@ SCALED = (
     "RARE",
     "PAIRS",
     "CORRELATED",
+    "ENOUGH_SAMPLES",
+    "ENOUGH_PER_SLOT",
 )  # constants to halve and double
 MOVED = {"SAME_DIRECTION": (0.7, 0.9), "COMES_BACK": (0.97, 0.99), "RESEMBLES": (0.7, 0.9)}  # cosines
 
@@ -89,7 +92,7 @@ def _step(factor: float) -> list[Patch]:
 
 
 def _usage_price(factor: float) -> list[Patch]:
-    return [(solver, "usage_price", _scaled(solver.usage_price, factor))]
+    return [(search, "usage_price", _scaled(search.usage_price, factor))]
 
 
 def _slot_price(factor: float) -> list[Patch]:
@@ -102,7 +105,7 @@ def _start_level(factor: float) -> list[Patch]:
 
 def _alpha(factor: float) -> list[Patch]:
     """The window's error probability, and that of calling a sample unexplained."""
-    price, births = solver.usage_price, moves.births
+    price, births = search.usage_price, moves.births
 
     def changed_price(n_components: int, n_samples: int, alpha: float) -> float:
         return price(n_components, n_samples, factor * alpha)
@@ -111,7 +114,7 @@ def _alpha(factor: float) -> list[Patch]:
         return births(*arguments, alpha=factor * signature(births).parameters["alpha"].default)
 
     return [
-        (solver, "usage_price", changed_price),
+        (search, "usage_price", changed_price),
         *((module, "births", changed_births) for module in MODULES if hasattr(module, "births")),
     ]
 
