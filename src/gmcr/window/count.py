@@ -167,7 +167,7 @@ def decide(
     else:
         count, by = back or 1, "reproducibility"
     count = min(available, key=lambda other: (abs(other - count), other))
-    votes = [count, by_cost, *([guess.count] if guess.white and white else [])]
+    votes = [count, by_cost, *([guess.count] if guess.white else [])]
     if back is not None and not white:
         votes.append(back)
     if by == "reproducibility" and not white and reproducibility[count] >= COMES_BACK:
