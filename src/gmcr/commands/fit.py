@@ -221,7 +221,7 @@ def _as_frame(table: Table) -> Any:
     import pandas as pd
 
     names = None if table.sample_names is None else list(table.sample_names)
-    return pd.DataFrame(table.samples, index=names, columns=table.axis)
+    return pd.DataFrame(table.samples, index=names, columns=table.axis, copy=False)
 
 
 def _write_run(folder: Path, model: GMCR, table: Table, source: str, warned: list[str]) -> list[str]:
