@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from gmcr.paper import published
-from gmcr.paper.energy_cells import QUICK_N, band_of, energy_run, size_name, sizes
+from gmcr.paper.energy_cells import QUICK_N, band_of, energy_run, short_name, size_name, sizes
 from gmcr.paper.experiment import Asked, Experiment, Found
 from gmcr.paper.figures import Figure, count_axis, legend_below, looks
 from gmcr.paper.running import Run
@@ -77,21 +77,21 @@ def _rows(found: Found, ratio: int, snr: int) -> list[tuple[str, ...]]:
 
 
 def _figure(found: Found) -> Figure | None:
-    """Estimated over true count against the true count, one line per band; the largest run there is."""
+    """Estimated over true count against the true count, one line per band; in each panel the largest pool run."""
     panels = [(ratio, snr) for ratio in RATIOS for snr in SNRS]
-    chosen = sizes(found, without="nothing")
-    if not chosen:
+    if not sizes(found, without="nothing"):
         return None
-    pool, epochs = chosen[-1]
 
     def draw(canvas: Any) -> None:
         axes = canvas.subplots(2, 2, sharex=True)
         styles = looks([f"{low:g}–{low + WIDTH:g}" for low in EDGES])
         ns: set[int] = set()
         for letter, panel, (ratio, snr) in zip("abcd", axes.flat, panels):
-            where = {"ratio": ratio, "snr": snr, "without": "nothing", "pool": pool, "epochs": epochs}
-            records = found.select("eb", **where)
-            panel.set_title(f"({letter}) {ratio}N samples, {snr} dB", loc="left")
+            where: dict[str, Any] = {"ratio": ratio, "snr": snr, "without": "nothing"}
+            run = sizes(found, **where)[-1:]
+            records = [r for size in run for r in found.select("eb", **where, pool=size[0], epochs=size[1])]
+            size = short_name(*run[0]) if run else "not run"
+            panel.set_title(f"({letter}) {ratio}N samples, {snr} dB, {size}", loc="left")
             panel.axhline(1.0, color="0.4", linewidth=0.8)
             for place, low in enumerate(EDGES):
                 name = f"{low:g}–{low + WIDTH:g}"
@@ -115,7 +115,7 @@ def _figure(found: Found) -> Figure | None:
             panel.set_xlabel("true count N")
         legend_below(canvas, axes.flat, columns=6)
 
-    title = f"EB-gMCR, {size_name(pool, epochs)}: estimated over true count per R² band"
+    title = "EB-gMCR (pool × epochs): estimated over true count per R² band"
     return Figure("bands-figure", title, draw, (7.2, 5.6))
 
 
