@@ -50,7 +50,7 @@ class Search:
     @property
     def coarse_noise(self) -> NoiseModel:
         """What is known of the noise while residuals still hold signal: the law of the singular values."""
-        if self.noise.kind == "auto" and self.guess.white:
+        if self.noise.kind == "auto" and self.guess.white and self.guess.noisy:
             return replace(self.noise, kind=self.guess.law.kind)
         return self.noise
 

@@ -20,11 +20,13 @@ class Guess:
     """What the singular values suggest: a noise law with its level, and the count above its edge.
 
     white : whether what is left looks like white noise once the law's scaling is taken out
+    noisy : whether anything but rounding errors is left
     """
 
     law: NoiseLaw
     count: int
     white: bool
+    noisy: bool = True
 
 
 def guesses(D: FloatArray) -> list[Guess]:
@@ -38,12 +40,13 @@ def guesses(D: FloatArray) -> list[Guess]:
         values = _singular_values(scaled)
         edge, noise = marchenko_pastur(values, scaled.shape)
         n_left = len(values) - edge.count
-        places = misfit(values, edge.count, noise, scaled.shape) if values[edge.count] > values[-1] else 0.0
+        noisy = bool(values[edge.count] > values[-1])
+        places = misfit(values, edge.count, noise, scaled.shape) if noisy else 0.0
         kind = LAW_OF_SCALING[name]
         law = NoiseLaw(kind, noise**2 if kind == "poisson" else noise)
         # A remainder of less than half of the values is no evidence of anything.
         white = places <= WHITE_MISFIT and 2 * edge.count <= len(values)
-        found.append((places / n_left, Guess(law, max(edge.count, 1), white)))
+        found.append((places / n_left, Guess(law, max(edge.count, 1), white, noisy)))
     return [guess for _, guess in sorted(found, key=lambda pair: (not pair[1].white, pair[0]))]
 
 
