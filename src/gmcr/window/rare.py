@@ -141,15 +141,15 @@ def leftovers(problem: Problem, state: State) -> State:
     decoded anew, and all profiles refitted, before the cost is compared.
     """
     changed: set[int] = set()  # each sample once: refits alone would lower the cost a little for ever
-    while True:
-        better = None if problem.signed or state.count == 1 else _without_leftover(problem, state, changed)
-        if better is None:
-            return state
+    while (better := _without_leftover(problem, state, changed)) is not None:
         state = better
+    return state
 
 
 def _without_leftover(problem: Problem, state: State, changed: set[int]) -> State | None:
     """A cheaper state with one slot of a single sample less or other; the sample is added to `changed`."""
+    if problem.signed or state.count == 1:
+        return None
     for j, m in sorted(Draft.of(state).held_once(problem).items(), reverse=True):
         if m in changed:
             continue

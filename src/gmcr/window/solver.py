@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gmcr.noise import NoiseLaw, root_mean_square
+from gmcr.theory.weighing import spread_rows
 from gmcr.validation import FloatArray, squared_norms
 from gmcr.window.count import Evidence, comes_back, correlation_length, decide
 from gmcr.window.dense import leading_vectors
@@ -120,7 +121,7 @@ def _enough_samples(search: Search) -> np.ndarray | None:
     X, guess = search.problem.X, search.guess
     n = max(ENOUGH_SAMPLES, ENOUGH_PER_SLOT * guess.count) if guess.white else ENOUGH_SAMPLES
     while search.options.thinned and 2 * n <= len(X):
-        rows = np.linspace(0, len(X) - 1, n).astype(int)
+        rows = spread_rows(len(X), n)
         if not guess.white:
             return rows
         rows = np.union1d(rows, _least_explained(X, leading_vectors(X[rows], guess.count), n // 8))
