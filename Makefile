@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+EVERYTHING := -e ".[dev,eb,plot,readers,datasets,docs]" -e reproduction
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 # Two test workers share two cores: one thread each for linear algebra, two for the compiled kernels, so that
@@ -53,7 +54,7 @@ bench: $(VENV)/.core
 
 clean:
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
+	find src tests benchmarks docs reproduction -name __pycache__ -prune -exec rm -rf {} +
 
 # Stamps: newer than what they were made from, so that nothing is installed twice. pip gets a second try
 # because networks fail.
@@ -70,8 +71,8 @@ $(VENV)/.core: $(VENV)/.created pyproject.toml constraints.txt
 	$(INSTALL) -e . || $(INSTALL) -e .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
-	$(INSTALL) -e ".[dev,eb,paper,readers,datasets,docs]" || $(INSTALL) -e ".[dev,eb,paper,readers,datasets,docs]"
+$(VENV)/.dev: $(VENV)/.created pyproject.toml reproduction/pyproject.toml constraints.txt
+	$(INSTALL) $(EVERYTHING) || $(INSTALL) $(EVERYTHING)
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.docs: $(VENV)/.created pyproject.toml constraints.txt

@@ -32,9 +32,9 @@ from scipy.optimize import linear_sum_assignment, nnls
 
 import gmcr
 from gmcr import GMCR, decode, make_mixtures
-from gmcr.matching import match
 from gmcr.mixtures import Mixtures
 from gmcr.noise import NoiseLaw
+from gmcr.scoring import match
 from gmcr.window.pool import update_pool
 
 Cell = dict[str, Any]

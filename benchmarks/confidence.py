@@ -19,12 +19,12 @@ from scipy.stats import beta
 
 from common import SEEDS, SMOKE, Cell, Result, check, fit, measure, mixtures, parser, report
 from gmcr import decode
-from gmcr.decoding import Decoding
-from gmcr.matching import match
+from gmcr.confidence.standard_errors import concentration_errors, interval
+from gmcr.confidence.supports import calibration, support_posterior
+from gmcr.decoder import Decoding
 from gmcr.mixtures import Mixtures
 from gmcr.noise import NoiseLaw
-from gmcr.theory.confidence import calibration, support_posterior
-from gmcr.theory.standard_errors import concentration_errors, interval
+from gmcr.scoring import match
 
 LEVELS = (8, 10, 12, 15, 20, 25, 30)
 FRESH_SEED = 1_000_000  # far from any seed of training samples

@@ -21,8 +21,8 @@ import torch
 
 from common import Cell, Result, matched_cosines, measure, mixtures, parser, report
 from gmcr import EBgMCR
-from gmcr.matching import match
 from gmcr.metrics import r_squared
+from gmcr.scoring import match
 from real import DATA, OFFSETS, load
 
 SURVIVED = 0.9

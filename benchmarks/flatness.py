@@ -21,7 +21,7 @@ from unittest.mock import patch
 import pandas as pd
 
 from common import SMOKE, Cell, Result, fit, largest_miss, measure, mixtures, parser, report, span
-from gmcr.matching import match
+from gmcr.scoring import match
 from gmcr.window import count, dense, draft, handful, moves, path, problem, rare, search, solver, start
 from real import COUNTS, DATA, run_set
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from common import Cell, Result, fit, matched_cosines, measure, mixtures, parser, report, share_exact
 from gmcr import decode
-from gmcr.matching import match
+from gmcr.scoring import match
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
 SETTING = {"n_components": 16, "n_features": 128, "snr_db": 10}

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from common import Cell, Result, check, fit, measure, parser, report
-from gmcr.library import match
+from gmcr.naming import match
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from decoys import decoy_library

@@ -31,7 +31,7 @@ from common import (
     true_noise,
 )
 from gmcr import decode
-from gmcr.matching import match
+from gmcr.scoring import match
 
 COUNTS = (16, 64, 128)
 FRESH = 2_000

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from common import SEEDS, SMOKE, Cell, Result, check, largest_miss, measure, mixtures, parser, report, warm_up
-from gmcr.matching import match
+from gmcr.scoring import match
 from gmcr.window.search import Options
 from gmcr.window.solver import solve
 

@@ -20,8 +20,8 @@ import pandas as pd
 
 from common import SMOKE, Cell, Result, check, fit, measure, mixtures, parser, report, true_noise
 from gmcr import decode
-from gmcr.matching import match
 from gmcr.mixtures import Mixtures
+from gmcr.scoring import match
 
 SEEDS = tuple(range(100, 110))
 LEVELS = (8, 12, 15, 20, 25, 30)

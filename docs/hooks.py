@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from gmcr.cli import app
+from gmcr.cli.app import app
 
 WIDTH = 100  # characters of a line of help
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.decomposition import NMF
 
 from gmcr import estimate_rank, make_mixtures
-from gmcr.matching import match
+from gmcr.scoring import match
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from gmcr.library import Library
+from gmcr.naming import Library
 
 
 def decoy_library(data, seed, left_out=None, *, nearest=10, size=50):

@@ -11,7 +11,7 @@ from sklearn.decomposition import NMF
 from typer.testing import CliRunner
 
 from gmcr import Decomposition, make_mixtures
-from gmcr.commands.ambiguity import ambiguity
+from gmcr.cli.ambiguity import ambiguity
 from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw
 from gmcr.theory import ambiguity as module

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gmcr import make_mixtures
-from gmcr.theory.completion import completed_pool, expected_concentrations
+from gmcr.confidence.completion import completed_pool, expected_concentrations
 
 
 def missed(mix, share=0.5, seed=0):

@@ -14,21 +14,21 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from gmcr import GMCR, decode, make_mixtures
-from gmcr.decoding import usage_price
-from gmcr.errors import InputError
-from gmcr.matching import match
-from gmcr.theory.averages import add_shares, average, log_joint_average
-from gmcr.theory.confidence import (
+from gmcr.confidence.averages import add_shares, average, log_joint_average
+from gmcr.confidence.pool_errors import least_squares_covariance, own_shares, pool_errors
+from gmcr.confidence.standard_errors import concentration_errors, interval, profile_errors
+from gmcr.confidence.support_law import SupportLaw, log_symmetric
+from gmcr.confidence.supports import (
     calibration,
     component_presence,
     expected_calibration_error,
     support_confidence,
     support_posterior,
 )
-from gmcr.theory.pool_errors import least_squares_covariance, own_shares, pool_errors
-from gmcr.theory.standard_errors import concentration_errors, interval, profile_errors
-from gmcr.theory.support_law import SupportLaw, log_symmetric
-from gmcr.theory.uncut import cut_moments, uncut
+from gmcr.confidence.uncut import cut_moments, uncut
+from gmcr.decoder import usage_price
+from gmcr.errors import InputError
+from gmcr.scoring import match
 from gmcr.window.judge import learned_from
 
 LAW = SupportLaw(np.array([0.5, 2.0, 5.0]), np.array([0.2, 0.7 / 3]), np.array([0.1, 0.5, 0.4]), np.ones(5))
@@ -148,7 +148,7 @@ class TestPosterior:
     def test_without_compilation(self):
         code = (
             "import numpy as np; from test_confidence import LAW, small_problem;"
-            "from gmcr.theory.confidence import support_confidence;"
+            "from gmcr.confidence.supports import support_confidence;"
             "D, S, C = small_problem(9, 6); print(repr(support_confidence(D, S, C, 0.25, law=LAW).tolist()))"
         )
         plain = subprocess.run(

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from gmcr import make_mixtures
-from gmcr.baselines import (
+from gmcr.errors import InputError
+from gmcr.metrics import r_squared
+from gmcr_paper.baselines import (
     NMF,
     SEARCH_INTERVALS,
     SPA,
@@ -16,8 +18,6 @@ from gmcr.baselines import (
     search_count,
     search_seconds,
 )
-from gmcr.errors import InputError
-from gmcr.metrics import r_squared
 
 
 def as_printed(fits, band):

@@ -25,7 +25,7 @@ def known(name):
 
 
 def test_carbs(originals):
-    carbs, truth = gmcr.datasets.load_carbs(), known("carbs")
+    carbs, truth = gmcr.io.datasets.load_carbs(), known("carbs")
     for name in ("D", "C", "S", "axis"):
         np.testing.assert_array_equal(getattr(carbs, name), truth[name])
     assert carbs.labels == ("fructose", "lactose", "ribose") == tuple(truth["labels"])

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from gmcr import GMCR, Decomposition, decode, make_mixtures
-from gmcr.decoding import usage_price
+from gmcr.confidence.standard_errors import concentration_errors
+from gmcr.decoder import usage_price
 from gmcr.noise import NoiseLaw
-from gmcr.theory.standard_errors import concentration_errors
 
 N = 8
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from gmcr import decode, make_mixtures
-from gmcr.decoding import decode_arrays, usage_price
+from gmcr.decoder import decode_arrays, usage_price
 from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw
 
@@ -493,7 +493,7 @@ def test_decoding_in_parts_does_not_matter(mix, monkeypatch):
     D = mix.D.copy()
     D[rng.random(len(D)) < 0.4, 3] = np.nan
     whole = decode(D, mix.S, noise=mix.sigma)
-    monkeypatch.setattr("gmcr.decoding.CHUNK", 7)
+    monkeypatch.setattr("gmcr.decoder.CHUNK", 7)
     assert_same(whole, decode(D, mix.S, noise=mix.sigma))
 
 

@@ -24,7 +24,7 @@ import pytest
 import typer
 
 import gmcr
-from gmcr.cli import app, main
+from gmcr.cli.app import app, main
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -167,7 +167,7 @@ def test_scripts_named_in_the_pages_exist():
 )
 def test_the_site_builds_without_a_warning(tmp_path):
     if not (DOCS / "paper.md").exists():
-        pytest.skip("docs/paper.md is not here; gmcr paper all writes it")
+        pytest.skip("docs/paper.md is not here; gmcr-paper all writes it")
     build = [
         sys.executable,
         "-m",

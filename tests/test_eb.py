@@ -14,15 +14,18 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from gmcr import Decomposition, EBgMCR, make_mixtures  # noqa: E402
-from gmcr.cli import main  # noqa: E402
+from gmcr.cli.app import main  # noqa: E402
 from gmcr.eb import anchor, gate, loss, schedule, training  # noqa: E402
 from gmcr.eb.checkpoints import Bands, Checkpoint  # noqa: E402
 from gmcr.eb.networks import Model  # noqa: E402
 from gmcr.eb.settings import Settings, scaled_rate  # noqa: E402
 from gmcr.eb.termination import Termination  # noqa: E402
 from gmcr.errors import FileError, InputError  # noqa: E402
-from gmcr.matching import match  # noqa: E402
-from gmcr.metrics import nmse, r_squared  # noqa: E402
+from gmcr.scoring import (  # noqa: E402
+    match,
+    nmse,
+    r_squared,
+)
 
 PAPER = Settings()
 

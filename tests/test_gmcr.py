@@ -19,8 +19,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gmcr import GMCR, Decomposition, decode, make_mixtures
 from gmcr.errors import FileError, InputError
-from gmcr.matching import match
 from gmcr.noise import NoiseLaw
+from gmcr.scoring import match
 from gmcr.storage import read_model, write_model
 
 REAL = Path(__file__).parents[2] / "shared" / "data"

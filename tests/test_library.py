@@ -12,9 +12,9 @@ from scipy.signal import savgol_filter
 
 from decoys import decoy_library
 from gmcr import GMCR, Decomposition, make_mixtures
-from gmcr.commands.fixed import Fixed, write_names
+from gmcr.cli.fixed import Fixed, write_names
 from gmcr.errors import FileError, InputError
-from gmcr.library import Library, match, read_library, scores
+from gmcr.naming import Library, match, read_library, scores
 
 CARBS = Path(__file__).parents[2] / "shared" / "data" / "carbs.npz"
 

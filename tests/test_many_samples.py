@@ -5,7 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from gmcr import GMCR, decode, make_mixtures
-from gmcr.matching import match
+from gmcr.scoring import match
 from gmcr.window import solver
 from gmcr.window.search import Options, prepare
 from gmcr.window.start import guesses

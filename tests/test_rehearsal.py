@@ -9,10 +9,10 @@ import pytest
 from scipy.special import expit, logit
 
 from gmcr import GMCR, make_mixtures
-from gmcr.matching import match
-from gmcr.theory.confidence import expected_calibration_error
-from gmcr.theory.recalibration import Recalibration
-from gmcr.theory.support_law import SupportLaw
+from gmcr.confidence.recalibration import Recalibration
+from gmcr.confidence.support_law import SupportLaw
+from gmcr.confidence.supports import expected_calibration_error
+from gmcr.scoring import match
 from gmcr.window.frozen import FrozenPool
 from gmcr.window.rehearsal import Rehearsed, Stage, rehearse
 

@@ -15,21 +15,21 @@ import pytest
 
 from browser import PACKAGE, find_chromium, open_browser
 from gmcr import Decomposition, make_mixtures
-from gmcr.cli import main
-from gmcr.commands import collecting
+from gmcr.cli import collecting
+from gmcr.cli.app import main
 from gmcr.errors import FileError, InputError
 from gmcr.io.table import Table
-from gmcr.report.charts import Plane, as_data, as_levels
-from gmcr.report.colours import PALETTE, RAMP, RAMP_NEGATIVE, shades
-from gmcr.report.contents import Contents
-from gmcr.report.figures import charts_of
-from gmcr.report.files import write_figures
-from gmcr.report.page import as_script, render, write_report
-from gmcr.report.scales import nice_ticks
-from gmcr.report.svg import as_svg
-from gmcr.report.thinning import block_means, thinned
-from gmcr.report.trust import CARE, GOOD, NONE, answer, checks
-from gmcr.report.words import groups, listed
+from gmcr.reporting.charts import Plane, as_data, as_levels
+from gmcr.reporting.colours import PALETTE, RAMP, RAMP_NEGATIVE, shades
+from gmcr.reporting.contents import Contents
+from gmcr.reporting.figures import charts_of
+from gmcr.reporting.files import write_figures
+from gmcr.reporting.page import as_script, render, write_report
+from gmcr.reporting.scales import nice_ticks
+from gmcr.reporting.svg import as_svg
+from gmcr.reporting.trust import CARE, GOOD, NONE, answer, checks
+from gmcr.reporting.words import groups, listed
+from gmcr.text import block_means, thinned
 
 SECTIONS = ["answer", "count", "profiles", "concentrations", "supports", "fit", "separation", "noise"]
 SECTIONS += ["certificate", "reproduce", "citation"]
@@ -288,7 +288,7 @@ def odd():
 
 @pytest.mark.parametrize("name", [case[0] for case in odd_cases()])
 def test_odd_runs_have_a_report_too(odd, name, tmp_path, monkeypatch):
-    monkeypatch.setattr("gmcr.report.files.as_png", lambda *_: None)  # slow, and tested on its own
+    monkeypatch.setattr("gmcr.reporting.files.as_png", lambda *_: None)  # slow, and tested on its own
     read = Reader(render(odd[name]))
     assert [name for name in read.attributes("id") if name in SECTIONS] == SECTIONS
     json.loads(read.data)

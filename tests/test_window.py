@@ -7,11 +7,11 @@ import pytest
 from scipy.optimize import nnls
 
 from gmcr import GMCR
-from gmcr.decoding import usage_price
-from gmcr.matching import match
+from gmcr.decoder import usage_price
 from gmcr.mixtures import make_mixtures
 from gmcr.noise import NoiseLaw
 from gmcr.rank import noise_edge
+from gmcr.scoring import match
 from gmcr.window import moves, rare
 from gmcr.window.count import comes_back, correlation_length, decide, is_white, last_to_come_back
 from gmcr.window.dense import factorise, leading_parts, reproducibility

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from gmcr import GMCR, decode, make_mixtures
-from gmcr.matching import match
 from gmcr.mixtures import Mixtures
-from gmcr.report.charts import Heat, Plane, Rule, Series
-from gmcr.report.svg import as_svg
+from gmcr.reporting.charts import Heat, Plane, Rule, Series
+from gmcr.reporting.svg import as_svg
+from gmcr.scoring import match
 
 FOLDER = Path(__file__).parent
 

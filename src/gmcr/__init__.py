@@ -9,15 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gmcr.cube import unfold
-    from gmcr.decoding import decode
+    from gmcr.decoder import decode
     from gmcr.decomposition import Decomposition
-    from gmcr.eb.estimator import EBgMCR
+    from gmcr.estimators.eb import EBgMCR
+    from gmcr.estimators.window import GMCR
+    from gmcr.io.cube import unfold
     from gmcr.io.reading import read
     from gmcr.mixtures import make_mixtures
     from gmcr.rank import estimate_rank
     from gmcr.theory.certificate import certify
-    from gmcr.window.estimator import GMCR
 
     __version__: str
 
@@ -35,15 +35,15 @@ __all__ = [
 ]
 
 _HOME = {
-    "EBgMCR": "gmcr.eb.estimator",
-    "GMCR": "gmcr.window.estimator",
+    "EBgMCR": "gmcr.estimators.eb",
+    "GMCR": "gmcr.estimators.window",
     "Decomposition": "gmcr.decomposition",
     "certify": "gmcr.theory.certificate",
-    "decode": "gmcr.decoding",
+    "decode": "gmcr.decoder",
     "estimate_rank": "gmcr.rank",
     "make_mixtures": "gmcr.mixtures",
     "read": "gmcr.io.reading",
-    "unfold": "gmcr.cube",
+    "unfold": "gmcr.io.cube",
 }
 
 
@@ -51,7 +51,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("importlib.metadata").version("gmcr")
     if name == "datasets":  # a module, for gmcr.datasets.load_carbs()
-        return import_module("gmcr.datasets")
+        return import_module("gmcr.io.datasets")
     if name not in _HOME:
         raise AttributeError(f"module 'gmcr' has no attribute {name!r}")
     try:

@@ -2,7 +2,7 @@
 
 import sys
 
-from gmcr.cli import main
+from gmcr.cli.app import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gmcr import metrics, summary
+from gmcr import metrics, text
 from gmcr.errors import FileError, InputError
 from gmcr.storage import Arrays, Header, as_json, pack_table, read_model, unpack_table, write_model
 from gmcr.validation import BoolArray, FloatArray, as_numbers, check_finite, check_per_sample, check_pool
@@ -182,7 +182,7 @@ class Decomposition:
 
     def table(self) -> pd.DataFrame:
         """One row per component: name, samples that hold it, mean concentration, strongest channel."""
-        return summary.component_table(self)
+        return text.component_table(self)
 
     def __repr__(self) -> str:
         return (
@@ -191,10 +191,10 @@ class Decomposition:
         )
 
     def __str__(self) -> str:
-        return summary.as_text(self)
+        return text.as_text(self)
 
     def _repr_html_(self) -> str:
-        return summary.as_html(self)
+        return text.as_html(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a model file such as "run.gmcr", whole or not at all."""

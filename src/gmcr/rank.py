@@ -83,7 +83,7 @@ class RankReport:
         return "\n".join([*lines, "", self._verdict(), *self.notes])
 
     def _repr_html_(self) -> str:
-        from gmcr.summary import text_html
+        from gmcr.text import text_html
 
         names = {name: name + " *" * (name == self.scaling) for name in self.singular_values}
         grid = self.table.pivot(index="rule", columns="scaling", values="count")

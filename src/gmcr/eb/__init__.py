@@ -13,5 +13,5 @@
     estimator.py     EBgMCR
 
 This is the only folder that imports torch, which the extra `eb` installs. Exact decoding is not repeated here: it
-is `gmcr.decoding`.
+is `gmcr.decoder`.
 """

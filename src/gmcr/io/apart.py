@@ -18,8 +18,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gmcr.cube import Pixels
 from gmcr.errors import FileError, GMCRError, InputError
+from gmcr.io.cube import Pixels
 from gmcr.io.opening import FilePath, check_exists, need
 from gmcr.io.table import Table
 

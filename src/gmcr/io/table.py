@@ -6,7 +6,7 @@ import os
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from gmcr.cube import Pixels
+from gmcr.io.cube import Pixels
 from gmcr.validation import FloatArray
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gmcr.cube import names_channels, unfold
 from gmcr.errors import InputError
 from gmcr.io.cells import Cells
+from gmcr.io.cube import names_channels, unfold
 from gmcr.io.layout import Sheet, arrange
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table

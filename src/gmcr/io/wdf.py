@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gmcr.cube import Pixels
 from gmcr.errors import FileError
+from gmcr.io.cube import Pixels
 from gmcr.io.opening import Bytes, Cut, FilePath, parsing, read_bytes
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray

@@ -88,7 +88,7 @@ class Ambiguity:
         }
 
     def _repr_html_(self) -> str:
-        from gmcr.summary import text_html
+        from gmcr.text import text_html
 
         n_open = sum(not band.closed for band in self.bands)
         could = (

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gmcr.decoding import Decoding, check_noise, decode, is_explained, lone_price
+from gmcr.confidence.pool_errors import least_squares_covariance
+from gmcr.confidence.standard_errors import concentration_errors
+from gmcr.decoder import Decoding, check_noise, decode, is_explained, lone_price
 from gmcr.noise import NoiseLaw
-from gmcr.theory.pool_errors import least_squares_covariance
-from gmcr.theory.standard_errors import concentration_errors
 from gmcr.validation import BoolArray, FloatArray
 
 

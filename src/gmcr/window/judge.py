@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gmcr.theory.completion import completed_pool
-from gmcr.theory.confidence import support_confidence
-from gmcr.theory.recalibration import Recalibration
-from gmcr.theory.support_law import SupportLaw, first_law
-from gmcr.theory.uncut import uncut_pool
-from gmcr.theory.weighing import Judged, spread_rows
+from gmcr.confidence.completion import completed_pool
+from gmcr.confidence.recalibration import Recalibration
+from gmcr.confidence.support_law import SupportLaw, first_law
+from gmcr.confidence.supports import support_confidence
+from gmcr.confidence.uncut import uncut_pool
+from gmcr.confidence.weighing import Judged, spread_rows
 from gmcr.threads import threads
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.frozen import FrozenPool

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gmcr.decoding import decode_arrays
+from gmcr.decoder import decode_arrays
 from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
 from gmcr.rank import noise_edge
 from gmcr.validation import BoolArray, FloatArray

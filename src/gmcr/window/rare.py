@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import norm
 
-from gmcr.decoding import decode_arrays
+from gmcr.decoder import decode_arrays
 from gmcr.noise import root_mean_square
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.draft import HEIR_ROUNDS, Draft, is_hopeless, positive, put, refit

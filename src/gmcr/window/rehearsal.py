@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from gmcr.theory.support_law import SupportLaw
-from gmcr.theory.uncut import is_cut
+from gmcr.confidence.support_law import SupportLaw
+from gmcr.confidence.uncut import is_cut
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.frozen import FrozenPool
 from gmcr.window.moves import deaths

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gmcr.decoding import ALPHA, usage_price
+from gmcr.decoder import ALPHA, usage_price
 from gmcr.validation import FloatArray
 from gmcr.window.count import is_white
 from gmcr.window.path import NoiseModel, Path, Row

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gmcr.confidence.weighing import spread_rows
 from gmcr.noise import NoiseLaw, root_mean_square
-from gmcr.theory.weighing import spread_rows
 from gmcr.validation import FloatArray, squared_norms
 from gmcr.window.count import Evidence, comes_back, correlation_length, decide
 from gmcr.window.dense import leading_vectors

@@ -1,0 +1,30 @@
+"""What the tests of gmcr and of the reproduction use."""
+
+import pytest
+
+from gmcr.cli.app import main
+
+
+def caller(main, capsys):
+    """A function that runs a command line in this process: exit code, standard output, standard error."""
+
+    def call(*arguments):
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def run(capsys):
+    """The command `gmcr`."""
+    return caller(main, capsys)
+
+
+@pytest.fixture
+def paper(capsys):
+    """The command `gmcr-paper`."""
+    from gmcr_paper.cli import main as paper_main
+
+    return caller(paper_main, capsys)

@@ -1,0 +1,84 @@
+"""`gmcr ambiguity`: could each component look different and fit as well?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gmcr.cli.console import check_suffix, print_json, wrong_call
+from gmcr.cli.options import Data, Json, Orientation, SamplesIn, file_argument, model_of, print_notes
+
+if TYPE_CHECKING:
+    from gmcr.theory.ambiguity import Ambiguity
+
+
+def ambiguity(
+    run: Annotated[Path, file_argument("RUN", "Run folder, or its model file (.gmcr).", folder=True)],
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="CSV file to write: each component's profile at both ends."),
+    ] = None,
+    noise: Annotated[
+        float | None, typer.Option(help="Standard deviation of the noise.", show_default="the model's")
+    ] = None,
+    c_min: Annotated[
+        float | None, typer.Option(help="Smallest concentration of a component that a sample holds.")
+    ] = None,
+    closure: Annotated[bool, typer.Option("--closure", help="Concentrations sum to one.")] = False,
+    any_support: Annotated[
+        bool, typer.Option("--any-support", help="Let every sample hold every component.")
+    ] = False,
+    alpha: Annotated[float, typer.Option(help="How readily a value counts as more than noise.")] = 0.05,
+    samples_in: Orientation = SamplesIn.auto,
+    as_json: Json = False,
+) -> None:
+    """Could it look different and fit as well? The range of each component's profile and share of the signal.
+
+    \b
+    Example:
+      gmcr ambiguity run mixtures.csv -o ends.csv
+    """
+    if output is not None:
+        check_suffix(output, ".csv")
+    from gmcr.decomposition import Decomposition
+    from gmcr.io.reading import check_same_axis, read_pool, read_table
+    from gmcr.theory.ambiguity import feasible_bands
+
+    file = model_of(run)
+    found = Decomposition.load(file)
+    table = read_table(data, samples_in=samples_in.value)
+    check_same_axis(read_pool(file), table)
+    with wrong_call():
+        out = feasible_bands(
+            table.samples,
+            found,
+            noise,
+            c_min,
+            closure,
+            supports="all" if any_support else None,
+            alpha=alpha,
+        )
+    if output is not None:
+        axis = range(found.n_channels) if found.axis is None else found.axis
+        _write(output, out, axis)
+    if as_json:
+        print_json(out.to_dict() | {"reading": table.notes})
+        return
+    print_notes(table.notes)
+    typer.echo(str(out))
+    if output is not None:
+        typer.echo(f"Wrote {output}.")
+
+
+def _write(path: Path, out: Ambiguity, axis: object) -> None:
+    from gmcr.io.csv import write_csv
+
+    rows = (
+        [band.name, end, share, *profile]
+        for band in out.bands
+        for end, share, profile in zip(("min", "max"), (band.min, band.max), band.profiles)
+    )
+    write_csv(path, ["component", "end", "share", *axis], rows)  # type: ignore[misc]

@@ -1,0 +1,57 @@
+"""`gmcr certify`: what is proved about a run, and what speaks against it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gmcr.cli.console import print_json, wrong_call
+from gmcr.cli.options import Data, Json, Orientation, SamplesIn, file_argument, model_of, print_notes
+
+
+def certify(
+    run: Annotated[Path, file_argument("RUN", "Run folder, or its model file (.gmcr).", folder=True)],
+    data: Data,
+    noise: Annotated[
+        float | None, typer.Option(help="Standard deviation of the noise.", show_default="the model's")
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Probability that the noise exceeds what is assumed.")] = 0.05,
+    k: Annotated[
+        int | None, typer.Option(min=1, help="Most components in a sample.", show_default="the run's")
+    ] = None,
+    c_min: Annotated[
+        float | None, typer.Option(help="Smallest concentration of a component.", show_default="the run's")
+    ] = None,
+    known_pool: Annotated[
+        bool, typer.Option("--known-pool", help="The profiles are known, not learned from these samples.")
+    ] = False,
+    samples_in: Orientation = SamplesIn.auto,
+    as_json: Json = False,
+) -> None:
+    """What is proved about a run, under which conditions, and what speaks against it.
+
+    DATA are the samples that were unmixed. The table lists conditions C1 to C11 of the paper's Theorem 2.
+
+    \b
+    Example:
+      gmcr certify run mixtures.csv
+    """
+    from gmcr.decomposition import Decomposition
+    from gmcr.io.reading import check_same_axis, read_pool, read_table
+    from gmcr.theory.certificate import certify
+
+    file = model_of(run)
+    found = Decomposition.load(file)
+    table = read_table(data, samples_in=samples_in.value)
+    check_same_axis(read_pool(file), table)
+    with wrong_call():
+        out = certify(table.samples, found, noise, alpha, k, c_min, known_pool=known_pool)
+    if as_json:
+        print_json(out.to_dict() | {"notes": table.notes})
+        return
+    print_notes(table.notes)
+    typer.echo(str(out))
+    typer.echo("")
+    typer.echo(out.components.to_string(index=False, float_format=lambda value: f"{value:.4g}", max_rows=40))

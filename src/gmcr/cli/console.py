@@ -1,0 +1,100 @@
+"""What the commands share: text, tables and JSON on the terminal, and errors in one sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from gmcr.errors import GMCRError, InputError
+
+
+def run(app: typer.Typer, name: str, argv: Sequence[str] | None) -> int:
+    """Run a command line: 0, 1 (the work failed) or 2 (the call was wrong); errors are one line each."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    arguments = [argument for argument in given if argument != "--debug"]
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except Exception as error:
+        if len(arguments) < len(given):
+            raise
+        print(f"{name}: {sentence(error)}", file=sys.stderr)
+        return int(getattr(error, "exit_code", 1))
+
+
+@contextmanager
+def wrong_call() -> Iterator[None]:
+    """Within this, what cannot be used came from the command's own options: exit code 2."""
+    try:
+        yield
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def check_suffix(path: Path, *allowed: str) -> None:
+    if path.suffix.lower() not in allowed:
+        raise typer.BadParameter(f"{path} must end in {' or '.join(allowed)}.")
+
+
+def sentence(error: Exception) -> str:
+    """An error as one line: gmcr's and typer's own say what to do, any other is unexpected."""
+    if hasattr(error, "format_message"):
+        text = error.format_message()
+    elif isinstance(error, GMCRError):
+        text = str(error)
+    elif isinstance(error, typer.Abort):
+        text = "interrupted."
+    else:
+        text = f"unexpected {type(error).__name__}: {error}; run again with --debug to see where."
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """Text from a file without the control characters that could steer a terminal."""
+    return "".join(character if character.isprintable() else "�" for character in text)
+
+
+def print_json(value: Any) -> None:
+    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Text to the left, numbers to the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = list(rows)
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(header))
+    for index, heading in enumerate(header):
+        text = all(isinstance(row[index], str | bool) for row in rows)
+        table.add_column(Text(heading), justify="left" if text else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_shown(value)) for value in row))
+    Console().print(table)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
+
+
+def _plain(value: Any) -> Any:
+    """The value in JSON's types; numbers that JSON does not know become null."""
+    if hasattr(value, "tolist"):  # numpy's arrays and scalars
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,207 @@
+"""`gmcr decode`: concentrations of samples over a known pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gmcr.cli.console import check_suffix, print_json, print_table
+from gmcr.cli.fixed import read_names
+from gmcr.cli.options import (
+    Data,
+    Json,
+    Orientation,
+    SamplesIn,
+    file_argument,
+    model_of,
+    names_of,
+    noise_option,
+    print_notes,
+)
+
+if TYPE_CHECKING:
+    from gmcr.decoder import Decoding
+    from gmcr.io.reading import Pool
+    from gmcr.io.table import Table
+
+SHOWN = 20  # samples listed on a terminal
+LEVEL = 0.95  # of the intervals
+
+
+def decode(
+    pool: Annotated[
+        Path,
+        file_argument(
+            "RUN_OR_POOL",
+            "Run folder, model file (.gmcr), or a table with a profile per row.",
+            folder=True,
+        ),
+    ],
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="CSV or XLSX file to write, a row per sample."),
+    ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            help="Noise: its standard deviation, or its law (constant, proportional or poisson).",
+            show_default="the model's law, else estimated",
+        ),
+    ] = None,
+    price: Annotated[
+        float | None,
+        typer.Option(
+            help="Price of a selection, in noise variances.", show_default="the model's, else the window's"
+        ),
+    ] = None,
+    k_max: Annotated[int | None, typer.Option(help="Most components in a sample.")] = None,
+    signed: Annotated[bool, typer.Option("--signed", help="Allow negative concentrations.")] = False,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence/--no-confidence", help="How sure each support is; takes longer than decoding."
+        ),
+    ] = True,
+    samples_in: Orientation = SamplesIn.auto,
+    as_json: Json = False,
+) -> None:
+    """Concentrations of samples over a known pool, with 95 % intervals; samples it does not explain are flagged.
+
+    A row of the table holds the concentrations, the ends of their intervals, the confidence that just these
+    components are held, and whether the pool explains the sample within its noise.
+    What is left of the samples that it does not explain, since they hold something new, goes to a second table
+    beside the first: out_unexplained.csv for out.csv.
+
+    \b
+    Example:
+      gmcr decode run new.csv -o concentrations.csv
+    """
+    if output is not None:
+        check_suffix(output, ".csv", ".xlsx")
+    assumed = noise_option(noise)
+    from gmcr.io.reading import check_same_axis, read_pool, read_table
+
+    file = model_of(pool)
+    known = read_pool(file)
+    if pool.is_dir():
+        named = read_names(pool)
+        known = replace(known, names=tuple(named.get(j, name) for j, name in enumerate(known.names)))
+    table = read_table(data, samples_in=samples_in.value)
+    check_same_axis(known, table)
+    if price is None and k_max is None and not signed and _is_estimator(file):
+        from gmcr.estimators.window import GMCR
+
+        out = GMCR.load(file).decode(table.samples, noise=assumed)
+    else:
+        from gmcr.decoder import decode
+
+        out = decode(
+            table.samples,
+            known.profiles,
+            known.noise if assumed is None else assumed,
+            price=price,
+            k_max=k_max,
+            signed=signed or known.signed,
+        )
+    if not confidence:
+        out = replace(out, judge=None)
+    written = [] if output is None else _write(output, out, known, table)
+    if as_json:
+        print_json(_as_dict(out, known, table) | {"written": [str(path) for path in written]})
+    else:
+        _print(out, known, table, written)
+
+
+def _is_estimator(file: Path) -> bool:
+    from gmcr.io.reading import MODEL
+    from gmcr.storage import read_model
+
+    return file.suffix.lower() == MODEL and read_model(file)[1]["kind"] == "GMCR"
+
+
+def _write(path: Path, out: Decoding, pool: Pool, table: Table) -> list[Path]:
+    """The table, and what is left of the samples that the pool does not explain, if there are any."""
+    from gmcr.io.writing import corner, write_rows
+
+    low, high = out.intervals(LEVEL)
+    ends = [f"{name} {end}" for name in pool.names for end in ("low", "high")]
+    columns: dict[str, Any] = {} if out.confidence is None else {"confidence": out.confidence}
+    columns |= {"residual": out.residual, "noise": out.noise, "margin": out.margin, "known": out.known}
+    rows = (
+        [name, *C, *(end for both in zip(a, b) for end in both), *facts]
+        for name, C, a, b, *facts in zip(names_of(table), out.concentrations, low, high, *columns.values())
+    )
+    write_rows(path, ["sample", *pool.names, *ends, *columns], rows)
+    rest = path.with_name(f"{path.stem}_unexplained{path.suffix}")
+    if out.known.all():
+        rest.unlink(missing_ok=True)  # of an earlier run: it would be taken for this one's
+        return [path]
+    left = table.samples - out.concentrations @ pool.profiles
+    axis = range(left.shape[1]) if table.axis is None else table.axis
+    strangers = ([name, *row] for name, row, own in zip(names_of(table), left, out.known) if not own)
+    write_rows(rest, [corner("sample", table.axis_unit), *axis], strangers)
+    return [path, rest]
+
+
+def _held(row: Any, pool: Pool) -> dict[str, float]:
+    return {pool.names[slot]: float(row[slot]) for slot in row.nonzero()[0]}
+
+
+def _as_dict(out: Decoding, pool: Pool, table: Table) -> dict[str, Any]:
+    low, high = out.intervals(LEVEL)
+    samples = []
+    for m, name in enumerate(names_of(table)):
+        held = out.concentrations[m].nonzero()[0]
+        samples.append(
+            {
+                "sample": name,
+                "concentrations": _held(out.concentrations[m], pool),
+                "intervals": {pool.names[j]: [low[m, j], high[m, j]] for j in held},
+                "confidence": None if out.confidence is None else out.confidence[m],
+                "residual": out.residual[m],
+                "noise": out.noise[m],
+                "margin": out.margin[m],
+                "known": out.known[m],
+            }
+        )
+    return {
+        "components": list(pool.names),
+        "notes": table.notes,
+        "known": out.known.mean(),
+        "level": LEVEL,
+        "samples": samples,
+    }
+
+
+def _print(out: Decoding, pool: Pool, table: Table, written: list[Path]) -> None:
+    print_notes(table.notes)
+    typer.echo(
+        f"{len(out.known)} samples over {len(pool.names)} components: {out.supports.sum(axis=1).mean():.3g} "
+        f"components per sample, {out.known.mean():.1%} of the samples explained within their noise."
+    )
+    strangers = [name for name, known in zip(names_of(table), out.known) if not known]
+    if strangers:
+        shown = ", ".join(strangers[:SHOWN]) + (", …" if len(strangers) > SHOWN else "")
+        print_notes([f"Not explained, so that they hold something new or were measured otherwise: {shown}."])
+    if written:
+        typer.echo(f"Wrote {' and '.join(map(str, written))}.")
+        return
+    rows = []
+    reach = None if out.errors is None else (out.intervals(LEVEL)[1] - out.concentrations)
+    for m, name in list(enumerate(names_of(table)))[:SHOWN]:
+        amounts = [
+            f"{component} {amount:.4g}" + ("" if reach is None else f" ± {reach[m, slot]:.2g}")
+            for slot, (component, amount) in zip(
+                out.concentrations[m].nonzero()[0], _held(out.concentrations[m], pool).items()
+            )
+        ]
+        sure = [] if out.confidence is None else [f"{out.confidence[m]:.2f}"]
+        rows.append((name, ", ".join(amounts), *sure, bool(out.known[m])))
+    header = ("sample", "holds", *([] if out.confidence is None else ["confidence"]), "known")
+    print_table(header, rows)
+    if len(out.known) > SHOWN:
+        typer.echo(f"The first {SHOWN} of {len(out.known)} samples; -o FILE writes all.")

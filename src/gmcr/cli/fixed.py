@@ -1,0 +1,99 @@
+"""Known profiles for `gmcr fit`: from a file or a library, by name, put on the axis of the samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from gmcr.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from gmcr.io.table import Table
+    from gmcr.validation import FloatArray
+
+MATCHES = "matches.csv"  # in a run folder: the names of its components, which the report shows
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """Known profiles (profiles, channels) on the axis of the samples, their names, and what was inferred."""
+
+    profiles: FloatArray | None = None
+    names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
+    """The profiles that --fixed and --fixed-names ask for."""
+    if path is None:
+        if wanted is not None:
+            raise typer.BadParameter("--fixed-names needs --fixed with the library that holds them.")
+        return Fixed()
+    import numpy as np
+
+    from gmcr.naming import read_library
+
+    library = read_library(path)
+    if wanted is not None:
+        library = library.pick(_split(wanted, library.names))
+    notes = []
+    n_channels = table.samples.shape[1]
+    if table.axis is None or not library.has_axis:
+        profiles = library.by_channel(n_channels).on_axis(np.arange(float(n_channels)))
+    else:
+        profiles = library.on_axis(table.axis)
+        if library.differs(table.axis):
+            notes.append("The fixed profiles were interpolated onto the axis of the samples.")
+    missing = np.flatnonzero(np.isnan(profiles).any(axis=1))
+    if missing.size:
+        raise InputError(
+            f"{path}: {library.names[missing[0]]!r} does not cover the whole axis of the samples; "
+            "cut the samples to the range that it has."
+        )
+    notes += [f"Component {j} is fixed: {name}." for j, name in enumerate(library.names)]
+    return Fixed(profiles, library.names, tuple(notes))
+
+
+def write_names(folder: Path, fixed: Fixed) -> list[str]:
+    """The names of fixed components in the run folder; names that an earlier run has left there are removed."""
+    from gmcr.io.csv import write_csv
+
+    (folder / MATCHES).unlink(missing_ok=True)
+    if not fixed.names:
+        return []
+    write_csv(
+        folder / MATCHES,
+        ["component", "name", "verdict"],
+        ((j, name, "fixed") for j, name in enumerate(fixed.names)),
+    )
+    return [MATCHES]
+
+
+def read_names(folder: Path) -> dict[int, str]:
+    """The names that a run folder has for its components, by number; no two are the same."""
+    import csv
+
+    from gmcr.io.csv import unescaped
+
+    try:
+        with open(folder / MATCHES, encoding="utf-8", newline="") as file:
+            rows = [(int(row["component"]), unescaped(row["name"])) for row in csv.DictReader(file)]
+    except FileNotFoundError:
+        return {}
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise FileError(f"{folder / MATCHES} is damaged; gmcr match writes it anew.") from error
+    given = [name for _, name in rows]
+    return {j: name if given.count(name) == 1 else f"{name} ({j})" for j, name in rows if name}
+
+
+def _split(wanted: str, known: tuple[str, ...]) -> list[str]:
+    """Names separated by commas, unless the whole is a name."""
+    if wanted.strip() in known:
+        return [wanted.strip()]
+    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    if not names:
+        raise typer.BadParameter("--fixed-names is empty; give names, separated by commas.")
+    return names

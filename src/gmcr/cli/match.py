@@ -1,0 +1,90 @@
+"""`gmcr match`: name the profiles of a run from a spectral library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gmcr.cli.console import check_suffix, print_json
+from gmcr.cli.fixed import MATCHES
+from gmcr.cli.options import Json, Orientation, SamplesIn, file_argument, model_of, print_notes
+
+
+def match(
+    run: Annotated[
+        Path,
+        file_argument(
+            "RUN", "Run folder, model file (.gmcr), or a table with a profile per row.", folder=True
+        ),
+    ],
+    library: Annotated[
+        Path,
+        file_argument("LIBRARY", "Named spectra: a table, a model file, or a folder of files.", folder=True),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="CSV file to write.", show_default=f"RUN/{MATCHES} for a run folder"
+        ),
+    ] = None,
+    shift: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Largest shift, in units of the axis, that counts as the same spectrum.",
+            show_default="one channel",
+        ),
+    ] = None,
+    derivative: Annotated[
+        bool, typer.Option("--derivative", help="Let the first derivative decide: slopes do not matter then.")
+    ] = False,
+    top: Annotated[int, typer.Option(min=1, help="Hits to give for each profile, with --json.")] = 5,
+    samples_in: Orientation = SamplesIn.auto,
+    as_json: Json = False,
+) -> None:
+    """Name the recovered profiles from a spectral library, or say that none of its spectra is alike enough.
+
+    Profiles and spectra are compared by correlation (hit quality index, HQI = 100 r²), whatever their offset and
+    scale, over the part of the axis that both have. The level that a name needs comes from the library, from the
+    profile's noise and from chance; no spectrum names two profiles.
+
+    \b
+    Example:
+      gmcr match run library.csv
+    """
+    if output is not None:
+        check_suffix(output, ".csv")
+    from gmcr.io.csv import write_csv
+    from gmcr.io.reading import MODEL, read_pool
+    from gmcr.naming import match as name_profiles
+    from gmcr.naming import read_library
+    from gmcr.naming.naming import own_errors
+
+    file = model_of(run)
+    errors = None
+    if file.suffix.lower() == MODEL:
+        from gmcr.decomposition import Decomposition
+        from gmcr.storage import read_model
+
+        fixed = read_model(file)[0].get("fixed_components")
+        errors = own_errors(Decomposition.load(file), 0 if fixed is None else len(fixed))
+    pool = read_pool(file)
+    shelf = read_library(library, samples_in=samples_in.value)
+    if not as_json:
+        print_notes(shelf.notes)
+    found = name_profiles(
+        pool.profiles, shelf, axis=pool.axis, errors=errors, shift=shift, derivative=derivative, top=top
+    )
+    if output is None and run.is_dir():
+        output = run / MATCHES
+    if output is not None:
+        write_csv(output, list(found.table.columns), found.table.itertuples(index=False))
+    if as_json:
+        written = None if output is None else str(output)
+        print_json(found.as_dict() | {"notes": [*shelf.notes, *found.notes], "written": written})
+        return
+    typer.echo(str(found))
+    if output is not None:
+        typer.echo(f"\nWrote {output}.")

@@ -1,0 +1,225 @@
+"""Samples, pool and supports as the kernel wants them: what confidence is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+
+from gmcr.confidence.neighbours import weigh_supports
+from gmcr.confidence.pool_errors import (
+    PoolErrors,
+    least_squares_covariance,
+    own_shares,
+    pool_errors,
+    without_own_share,
+)
+from gmcr.confidence.standard_errors import channels, entry_weights, per_sample, spreads
+from gmcr.confidence.support_law import SupportLaw, first_law, law_of_counts
+from gmcr.confidence.uncut import uncut, uncut_pool
+from gmcr.decoder import check_noise
+from gmcr.errors import InputError
+from gmcr.threads import product
+from gmcr.validation import BoolArray, FloatArray, as_numbers, check_pool, check_samples
+
+CHUNK = 16_384  # samples weighed at a time: bounds the memory beside the input
+LAW_SAMPLES = 500  # samples from which the law is estimated: enough for its own errors not to matter
+LAW_ROUNDS = 8  # of expectation and maximisation
+VISIBLE = 3.0  # standard errors from which a concentration shows in its sample
+
+_NONE = np.zeros((0, 0))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some samples, ready for the kernel; the fields are its arguments.
+
+    rows : which samples these are
+    """
+
+    rows: np.ndarray
+    B: FloatArray
+    supports: BoolArray
+    gram: FloatArray
+    S: FloatArray
+    weights: FloatArray
+    variance: FloatArray
+    covariance: FloatArray
+    excess: FloatArray
+    own: FloatArray
+    own_r: FloatArray
+    signed: bool
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(samples,) size of each support."""
+        return self.supports.sum(axis=1)
+
+    @property
+    def blocks(self) -> int:
+        return min(len(self.B), 16 * get_num_threads())
+
+    def weigh(self, law: SupportLaw, counted: bool = False, presence: FloatArray = _NONE) -> Any:
+        """`weigh_supports` on these samples."""
+        log_sizes = law.log_sizes
+        # Sizes that the law has not seen go on as it ends.
+        missing = max(int(self.sizes.max(initial=0)) + 1 - len(log_sizes), 0)
+        log_sizes = np.concatenate([log_sizes, np.full(missing, log_sizes[-1] - np.log(2.0))])
+        names = np.random.default_rng(0).integers(1, 2**63, len(self.S), dtype=np.uint64)
+        return weigh_supports(
+            *self._problem(),
+            law.edges,
+            law.heights,
+            log_sizes,
+            np.log(law.odds),
+            names,
+            self.signed,
+            counted,
+            presence,
+            self.blocks,
+        )
+
+    def _problem(self) -> tuple[Any, ...]:
+        largest = int(self.sizes.max(initial=0))
+        return (
+            self.B, self.supports, largest, self.gram, self.S, self.weights, self.variance,
+            self.covariance, self.excess, self.own, self.own_r,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Samples whose supports are to be judged; profiles of unit norm.
+
+    D : (samples, channels), NaN where missing;  S : (slots, channels);  C : (samples, slots)
+    sigma : (samples,) or (samples, channels)
+    own : (samples,) which samples the pool was learned from
+    pool : the errors of a learned pool; None for a known one
+    """
+
+    D: FloatArray
+    S: FloatArray
+    C: FloatArray
+    sigma: FloatArray
+    own: BoolArray
+    pool: PoolErrors | None
+    signed: bool
+
+    @classmethod
+    def of(
+        cls, D: Any, S: Any, C: Any, noise: Any, learned: Any, pool_covariance: Any, signed: bool
+    ) -> Judged:
+        """From arguments as they come."""
+        samples = check_samples(D, copy=False)
+        profiles = check_pool(S, samples.shape[1])
+        amounts = as_numbers(C, "C")
+        if amounts.shape != (len(samples), len(profiles)):
+            raise InputError(
+                f"C must have shape (samples, slots) = {(len(samples), len(profiles))}, but has {amounts.shape}."
+            )
+        sigma = check_noise(noise, samples)
+        own = np.array(np.broadcast_to(np.asarray(learned, dtype=bool), len(samples)))
+        norms = np.linalg.norm(profiles, axis=1)
+        judged = cls(samples, profiles / norms[:, None], amounts * norms, sigma, own, None, signed)
+        if pool_covariance is not None:
+            response = as_numbers(pool_covariance, "pool_covariance")
+            if response.shape != (len(profiles),) * 2:
+                raise InputError(
+                    f"pool_covariance must have shape {(len(profiles),) * 2}, but has {response.shape}."
+                )
+            return judged._with_pool(response / (norms[:, None] * norms))
+        if own.all():
+            response = least_squares_covariance(judged.C, judged.level)
+            if judged.can_be_cut:
+                lower = uncut_pool(samples, judged.S, judged.C, sigma, response)
+                norms = np.linalg.norm(lower, axis=1)
+                judged = replace(judged, S=lower / norms[:, None], C=judged.C * norms)
+                response = response / (norms[:, None] * norms)
+            return judged._with_pool(response)
+        if own.any():
+            raise InputError("pool_covariance is needed where the pool was learned from some samples only.")
+        return judged
+
+    def _with_pool(self, response: FloatArray) -> Judged:
+        return replace(self, pool=pool_errors(self.S, response, signed=self.signed))
+
+    @property
+    def level(self) -> FloatArray:
+        """Standard deviation of each sample over its present entries: (samples,)."""
+        sigma = self.sigma
+        return per_sample(sigma if sigma.ndim == 1 else np.where(np.isnan(self.D), np.nan, sigma))
+
+    @property
+    def can_be_cut(self) -> bool:
+        """Whether a cut at zero would be a cut of Gaussian noise: counts have none."""
+        return self.sigma.ndim == 1 and not self.signed
+
+    def rows(self, rows: np.ndarray) -> Judged:
+        """The same on some of the samples."""
+        return replace(self, D=self.D[rows], C=self.C[rows], sigma=self.sigma[rows], own=self.own[rows])
+
+    def parts(self) -> Iterator[Part]:
+        """All samples, in parts whose Gram matrices have one form."""
+        form = np.isnan(self.D.sum(axis=1)) + 2 * self.own
+        for one in np.unique(form):
+            rows = np.flatnonzero(form == one)
+            for first in range(0, len(rows), CHUNK):
+                part = rows[first : first + CHUNK]
+                yield replace(self.rows(part)._part(), rows=part)
+
+    def _part(self) -> Part:
+        """All samples, which are of one form, as one part."""
+        X, C, S, pool, variance = self.D, self.C, self.S, self.pool, self.level**2
+        W = entry_weights(self.sigma, X)
+        about_fit = np.ones(len(X)) if W.size else variance
+        X, left = uncut(X, S, C, self.sigma) if self.can_be_cut else (X, np.ones(len(X)))
+        X = np.nan_to_num(X) if W.size else X
+        B = product(W * X if W.size else X, S, np.empty(C.shape))
+        covariance, excess, own, own_r = _NONE, np.zeros(0), _NONE, _NONE
+        if pool is not None:
+            covariance, excess = pool.covariance, channels(W, S, len(X)) * left
+            leverage = pool.leverage(C, variance)
+            if self.own.any():
+                leverage = without_own_share(leverage)
+                own, own_r, along = own_shares(X, S, C, W, variance, pool)
+                B -= own * along[:, None]
+            about_fit = about_fit * (1.0 + leverage)
+        about_fit = about_fit * left
+        return Part(
+            np.arange(len(X)), B, C != 0, S @ S.T, S, W, about_fit, covariance, excess, own, own_r, self.signed
+        )  # fmt: skip
+
+    def law(self) -> SupportLaw:
+        """The law behind these samples, estimated from some of them where they are many.
+
+        From the supports at face value it goes on by expectation and maximisation over their neighbours.
+        """
+        some = self.rows(spread_rows(len(self.D)))
+        spread = spreads(some.C, some.S, _NONE, some.level**2)
+        if not (spread > 0).any():
+            return first_law(self.C, 0.0)
+        law = first_law(self.C, VISIBLE * float(np.quantile(spread[spread > 0], 0.25)))
+        parts = list(some.parts())
+        for _ in range(LAW_ROUNDS):
+            counts = [part.weigh(law, counted=True)[2:] for part in parts]
+            sizes, slots, bins = (sum(one) for one in zip(*counts))
+            law = law_of_counts(law.edges, bins, sizes, slots)
+        return law
+
+    def weigh(self, law: SupportLaw, presence: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Posterior of each support and of the heaviest one, both (samples,); `presence` is filled if given."""
+        confidence, highest = np.empty(len(self.D)), np.empty(len(self.D))
+        for part in self.parts():
+            inside = _NONE if presence is None else np.zeros(part.B.shape)
+            confidence[part.rows], highest[part.rows], *_ = part.weigh(law, presence=inside)
+            if presence is not None:
+                presence[part.rows] = inside
+        return confidence, highest
+
+
+def spread_rows(n_samples: int, most: int = LAW_SAMPLES) -> np.ndarray:
+    """At most so many rows, spread over the samples; by default as many as the law needs."""
+    return np.unique(np.linspace(0, n_samples - 1, min(most, n_samples)).astype(int))

@@ -1,0 +1,420 @@
+"""The estimator of the paper's solver: `EBgMCR`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.utils.validation import check_is_fitted
+
+from gmcr.decoder import decode
+from gmcr.decomposition import Decomposition
+from gmcr.eb import anchor, training
+from gmcr.eb.networks import Model
+from gmcr.eb.progress import listening
+from gmcr.eb.settings import Settings, scaled_rate
+from gmcr.errors import InputError
+from gmcr.estimators.base import Unmixer
+from gmcr.estimators.window import GMCR
+from gmcr.metrics import r_squared
+from gmcr.noise import degrees_of_freedom, estimate_noise
+from gmcr.theory.certificate import Certificate, certify
+from gmcr.validation import FloatArray, refuse_negative
+from gmcr.window.samples import count_above_noise
+
+DECODERS = ("gate", "floor", "exact")
+FLOOR = 0.5  # ϑ: concentrations above it are the certificate's support
+SCHEDULES = ("paper", "window")
+
+
+@dataclass(frozen=True)
+class Band:
+    """A checkpoint: the band of R² it was kept in, where the run stood, and its answer on the training samples.
+
+    slots : which slots of the pool the decomposition holds, those in use
+    """
+
+    low: float
+    high: float
+    epoch: int
+    count: int
+    r2: float
+    usage: int
+    decomposition: Decomposition
+    slots: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Band [{self.low:g}, {self.high:g}): {self.count} components, R² {self.r2:.4f}, "
+            f"usage {self.usage}, epoch {self.epoch}>"
+        )
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """A run's pool finished by the window solver, and what is left of that pool.
+
+    model : the fitted GMCR
+    start : the decomposition it started from
+    survived : (components,) cosine of each refined profile with the nearest one it started from
+    scratch : the window solver's answer on the same data from nothing, to tell its merit from the run's
+    """
+
+    model: GMCR
+    start: Decomposition
+    survived: FloatArray
+    scratch: GMCR | None
+
+
+class EBgMCR(Unmixer):
+    """EB-gMCR as the paper specifies it: an energy-based gate, trained by gradient, with checkpoints by R².
+
+    Parameters
+    ----------
+    pool_size : number of slots
+    max_epochs : iteration limit; the termination rule may end the run before it
+    device : "auto" (CUDA, then MPS, then the processor) or a torch device
+    random_state : seed
+    signed : whether profiles and concentrations may be negative; removes the absolute values
+    learning_rate : None takes the paper's 5e-4; "scaled" multiplies it by 1024 over the pool size, up to four
+        times, for small pools; or a number
+    lowest_band : lower edge of the lowest band of R²: the paper's 0.97 for synthetic, 0.95 for real data
+    usage : "paper", or "window" for a usage price inside the window of Theorem 1
+    folder : where to keep state, history (CSV) and margins while the run goes on; a run killed there goes on
+        from its last saved state when `fit` is called again with the same data and settings
+    save_every : epochs between two saved states
+    settings : `gmcr.eb.settings.Settings`, every other constant
+    callback : function called with each row of the history; by raising KeyboardInterrupt it ends the run
+    verbose : 1 shows progress on standard error, where that is a terminal
+
+    Attributes
+    ----------
+    bands_ : list of Band, one per band of R² entered
+    final_ : Decomposition, the state at the end of the run
+    history_ : DataFrame, per epoch: nmse, r2, count, usage, single_users, mean_energy, usage_weight, temperature,
+        smallest_margin
+    terminated_ : whether the termination rule ended the run
+    n_epochs_ : epochs run
+    n_components_, components_ : count and profiles of the checkpoint that `transform` uses
+
+    Notes
+    -----
+    The gate decides without the reparameterisation noise when it evaluates: an answer should not change when it
+    is asked for twice.
+
+    Examples
+    --------
+    >>> from gmcr import EBgMCR, make_mixtures
+    >>> mix = make_mixtures(n_components=4, n_samples=32, snr_db=30, n_features=32, random_state=0)
+    >>> eb = EBgMCR(pool_size=16, max_epochs=20, learning_rate="scaled").fit(mix.D)
+    >>> len(eb.history_)
+    20
+    """
+
+    takes_missing = False
+
+    bands_: list[Band]
+    final_: Decomposition
+    history_: pd.DataFrame
+
+    def __init__(
+        self,
+        pool_size: int = 1024,
+        max_epochs: int = 100_000,
+        device: str = "auto",
+        random_state: int = 0,
+        *,
+        signed: bool = False,
+        learning_rate: float | str | None = None,
+        lowest_band: float = 0.97,
+        usage: str = "paper",
+        folder: str | os.PathLike[str] | None = None,
+        save_every: int = 500,
+        settings: Settings | None = None,
+        callback: Callable[[dict[str, float]], object] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.pool_size = pool_size
+        self.max_epochs = max_epochs
+        self.device = device
+        self.random_state = random_state
+        self.signed = signed
+        self.learning_rate = learning_rate
+        self.lowest_band = lowest_band
+        self.usage = usage
+        self.folder = folder
+        self.save_every = save_every
+        self.settings = settings
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, D: Any, y: Any = None) -> EBgMCR:
+        """Train on samples D (samples, channels); on Ctrl-C the run so far is what is kept."""
+        samples = self._samples(D, reset=True)
+        if not self.signed:
+            refuse_negative(samples, count_above_noise)
+        settings = self._settings()
+        X = torch.as_tensor(samples, dtype=torch.float32, device=chosen_device(self.device))
+        run = training.start(
+            X,
+            self.pool_size,
+            settings,
+            signed=self.signed,
+            lowest_band=self.lowest_band,
+            usage_schedule=self.usage,
+            seed=int(self.random_state),
+        )
+        first = _gate_tensors(run.model)
+        folder = None if self.folder is None else Path(self.folder)
+        if folder is not None and (folder / training.STATE_FILE).exists():
+            training.resume(run, X, folder / training.STATE_FILE)
+        with listening(self.callback, bool(self.verbose), self.max_epochs, run.epoch) as listener:
+            try:
+                training.train(
+                    run, X, self.max_epochs, folder=folder, save_every=self.save_every, listener=listener
+                )
+            except KeyboardInterrupt:
+                warnings.warn("the run was interrupted; this is its state so far.", stacklevel=2)
+        self._learn(run, X, samples, folder, first)
+        return self
+
+    # Answers
+
+    def select(self, rule: str = "fewest", band: tuple[float, float] | None = None) -> Decomposition:
+        """A checkpoint's answer: with the fewest components (ties: highest R²), of a band, or the final one."""
+        return self._chosen(rule, band)[1]
+
+    def decode(
+        self,
+        D: Any,
+        by: str = "gate",
+        *,
+        rule: str = "fewest",
+        band: tuple[float, float] | None = None,
+        floor: float = FLOOR,
+    ) -> FloatArray:
+        """Concentrations of samples over a checkpoint's pool: (samples, components of that checkpoint).
+
+        by : "gate", the frozen gate and concentration network, as in the paper; "floor", the same with
+            concentrations up to `floor` (ϑ) left out, the certificate's support; "exact", the exact decoder over
+            the learned pool, with nothing of the networks
+        """
+        check_is_fitted(self)
+        if by not in DECODERS:
+            raise InputError(f"by must be one of {', '.join(DECODERS)}, not {by!r}.")
+        samples = self._samples(D, reset=False)
+        tensors, answer, slots = self._chosen(rule, band)
+        if by == "exact":
+            return decode(samples, answer.components, signed=self.signed).concentrations
+        C = _gated(self._model(tensors), samples)[:, list(slots)]
+        return np.where(np.abs(C) > floor, C, 0.0) if by == "floor" else C
+
+    def certify(
+        self,
+        D: Any,
+        rule: str = "fewest",
+        band: tuple[float, float] | None = None,
+        alpha: float = 0.05,
+        **given: Any,
+    ) -> Certificate:
+        """The certificate of a band's solution, on the samples of the fit (see `gmcr.certify`).
+
+        Parameters
+        ----------
+        D : (samples, channels) the samples that were fitted
+        rule, band : which checkpoint, as in `select`
+        alpha : probability that the noise is larger than assumed anywhere
+        given : noise and the other arguments of `gmcr.certify`
+        """
+        return certify(self._samples(D, reset=False), self.select(rule, band), alpha=alpha, **given)
+
+    def transform(self, D: Any) -> FloatArray:
+        """Concentrations by the frozen gate of the fewest-components checkpoint, or of the final state."""
+        check_is_fitted(self)
+        return self.decode(D, rule=self._usual_rule)
+
+    def refine(
+        self,
+        D: Any,
+        band: tuple[float, float] | str = "complete",
+        *,
+        compare: bool = True,
+        **options: Any,
+    ) -> Refinement:
+        """Finish a checkpoint's pool by the window solver: the pool the run learned, with minimal supports.
+
+        band : "complete", the band with the most components in use, "fewest", "final", or the edges of a band
+        compare : whether to solve from scratch as well, so that nobody takes one merit for the other
+        **options : parameters of GMCR
+        """
+        check_is_fitted(self)
+        if band == "complete":
+            start = (
+                max(self.bands_, key=lambda kept: kept.count).decomposition if self.bands_ else self.final_
+            )
+        elif isinstance(band, str):
+            start = self.select(band)
+        else:
+            start = self.select(band=band)
+        model = GMCR(signed=self.signed, **options).fit(D, warm_start=start)
+        cosines = np.abs(model.components_ @ start.components.T).max(axis=1)
+        scratch = GMCR(signed=self.signed, **options).fit(D) if compare else None
+        return Refinement(model, start, cosines, scratch)
+
+    def anchors(self, level: float, lipschitz: float | None = None, alpha: float = 0.05) -> pd.DataFrame:
+        """Anchor events at level γ: epoch, margin, certified horizon T(γ), observed length, and r_M(α).
+
+        lipschitz : L_e, by default a bound computed at the final parameters
+        """
+        check_is_fitted(self)
+        bound = self._lipschitz if lipschitz is None else lipschitz
+        steps = anchor.horizon(level, bound, self._n_gate_parameters, self._settings().learning_rate)
+        deviation = anchor.deviation_level(
+            self._energy_bound,
+            bound,
+            self._radius,
+            self._n_gate_parameters,
+            self.pool_size,
+            self._n_samples,
+            alpha,
+        )
+        rows = [
+            {
+                "epoch": event.epoch,
+                "margin": event.margin,
+                "certified_steps": steps,
+                "held_epochs": event.held,
+                "deviation_level": deviation,
+            }
+            for event in anchor.anchors(self._mean_gaps, level)
+        ]
+        return pd.DataFrame(
+            rows, columns=["epoch", "margin", "certified_steps", "held_epochs", "deviation_level"]
+        )
+
+    # The work
+
+    @property
+    def _usual_rule(self) -> str:
+        """The checkpoint that `transform` uses."""
+        return "fewest" if self.bands_ else "final"
+
+    def _settings(self) -> Settings:
+        settings = self.settings or Settings()
+        if self.usage not in SCHEDULES:
+            raise InputError(f"usage must be one of {', '.join(SCHEDULES)}, not {self.usage!r}.")
+        for name in ("pool_size", "max_epochs", "save_every"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}.")
+        if self.learning_rate is None:
+            return settings
+        if self.learning_rate == "scaled":
+            return replace(settings, learning_rate=scaled_rate(self.pool_size, settings))
+        if isinstance(self.learning_rate, str):
+            raise InputError(f'learning_rate must be a number or "scaled", not {self.learning_rate!r}.')
+        return replace(settings, learning_rate=float(self.learning_rate))
+
+    def _learn(
+        self,
+        run: training.Run,
+        X: torch.Tensor,
+        samples: FloatArray,
+        folder: Path | None,
+        first: torch.Tensor,
+    ) -> None:
+        """Keep the checkpoints' answers and what the anchors need; first : the gate's parameters at the start."""
+        self.n_epochs_ = run.epoch
+        self.terminated_ = run.ended
+        self.history_ = pd.DataFrame(run.history).astype({"epoch": int, "count": int, "usage": int})
+        self._n_samples = len(samples)
+        self._bands = run.bands
+        self.bands_ = [self._band(run, band, samples) for band in sorted(run.bands.kept)]
+        self._final_tensors = training.copied(run.model)
+        self.final_, self._final_slots = self._answer(self._final_tensors, samples)
+        self.components_ = self.select(self._usual_rule).components
+        self.n_components_ = len(self.components_)
+        self._mean_gaps = (
+            np.array(run.mean_gaps).reshape(-1, self.pool_size)
+            if folder is None
+            else training.read_margins(folder, self.pool_size)
+        )
+        self._lipschitz = anchor.lipschitz_bound(run.model.energy, X)
+        self._n_gate_parameters = first.numel()
+        with torch.inference_mode():
+            self._energy_bound = float(run.model.energies(X).abs().max())
+        self._radius = float((_gate_tensors(run.model) - first).norm())
+
+    def _band(self, run: training.Run, band: int, samples: FloatArray) -> Band:
+        kept = run.bands.kept[band]
+        answer, slots = self._answer(kept.tensors, samples)
+        low, high = run.bands.edges(band)
+        return Band(low, high, kept.epoch, kept.count, kept.r2, kept.usage, answer, slots)
+
+    def _answer(
+        self, tensors: dict[str, torch.Tensor], samples: FloatArray
+    ) -> tuple[Decomposition, tuple[int, ...]]:
+        """A state's pool in use with the gate's concentrations of the training samples, and its slots."""
+        model = self._model(tensors)
+        with torch.inference_mode():
+            S = model.pool().double().numpy()
+        C = _gated(model, samples)
+        slots = np.flatnonzero(C.any(axis=0))
+        slots = slots if slots.size else np.array([0])
+        fit = C[:, slots] @ S[slots]
+        law = estimate_noise(samples, fit, degrees_of_freedom(samples, C[:, slots]))
+        answer = Decomposition.from_factors(
+            C[:, slots],
+            S[slots],
+            noise=law.per_sample(samples, fit),
+            noise_law=law.as_dict(),
+            signed=self.signed,
+            settings={"solver": "eb", "pool_size": self.pool_size, "usage": self.usage},
+            fit={"r2": float(r_squared(samples, fit))},
+        )
+        return answer, tuple(slots.tolist())
+
+    def _model(self, tensors: dict[str, torch.Tensor]) -> Model:
+        model = Model(self.n_features_in_, self.pool_size, self._settings(), self.signed)
+        model.load_state_dict(tensors)
+        return model
+
+    def _chosen(
+        self, rule: str, band: tuple[float, float] | None
+    ) -> tuple[dict[str, torch.Tensor], Decomposition, tuple[int, ...]]:
+        check_is_fitted(self)
+        if band is None and rule == "final":
+            return self._final_tensors, self.final_, self._final_slots
+        if band is None and rule != "fewest":
+            raise InputError(f'rule must be "fewest" or "final", not {rule!r}.')
+        number = self._bands.fewest() if band is None else self._bands.with_edges(*band)
+        kept = self.bands_[sorted(self._bands.kept).index(number)]
+        return self._bands.kept[number].tensors, kept.decomposition, kept.slots
+
+
+def chosen_device(device: str) -> torch.device:
+    """The device asked for; "auto" takes CUDA, then MPS, then the processor."""
+    if device != "auto":
+        return torch.device(device)
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def _gated(model: Model, samples: FloatArray) -> FloatArray:
+    """Concentrations of all slots by a frozen model's gate: (samples, pool)."""
+    with torch.inference_mode():
+        out = model.evaluate(torch.as_tensor(samples, dtype=torch.float32))
+        return (out.gate * out.amounts).double().numpy()
+
+
+def _gate_tensors(model: Model) -> torch.Tensor:
+    """The gate's parameters in one vector, in main memory."""
+    return torch.nn.utils.parameters_to_vector(model.energy.parameters()).detach().cpu().clone()

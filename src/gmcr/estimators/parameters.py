@@ -1,0 +1,116 @@
+"""The estimator's parameters, checked: from what the caller said to the solver's options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from gmcr.decomposition import Decomposition
+from gmcr.errors import InputError
+from gmcr.noise import KINDS, NoiseLaw
+from gmcr.validation import FloatArray, check_pool
+from gmcr.window.search import Options
+from gmcr.window.start import unit_rows
+
+if TYPE_CHECKING:
+    from gmcr.estimators.window import GMCR
+
+SAME_PROFILE = 1 - 1e-9  # cosine from which a profile of a warm start is a fixed one
+
+
+def check_options(model: GMCR, n_channels: int, sigma: FloatArray | None, warm_start: Any) -> Options:
+    """What the solver is to do, or an InputError that names the parameter.
+
+    sigma : (samples,) or (samples, channels), the noise where it is given;  warm_start : a Decomposition or None
+    """
+    n_components = None if model.n_components == "auto" else _whole(model.n_components, "n_components")
+    max_components = _whole_or_none(model.max_components, "max_components")
+    fixed = _check_fixed(model.fixed_components, n_channels, model.signed)
+    n_fixed = 0 if fixed is None else len(fixed)
+    for name, count in (("n_components", n_components), ("max_components", max_components)):
+        if count is not None and count < n_fixed:
+            raise InputError(f"{name} is {count}, but there are {n_fixed} fixed_components.")
+    if n_components is not None and max_components is not None and n_components > max_components:
+        raise InputError(f"n_components is {n_components}, above max_components, {max_components}.")
+    if model.closure and model.signed:
+        raise InputError("closure makes no sense with signed=True: fractions cannot be negative.")
+    if model.r2_band is not None:
+        _check_band(model.r2_band, chosen_otherwise=n_components is not None or sigma is not None)
+    return Options(
+        n_components=n_components,
+        max_components=max_components,
+        fixed=fixed,
+        pool=_starting_pool(warm_start, n_channels, fixed),
+        signed=bool(model.signed),
+        noise=model.noise if isinstance(model.noise, str) else "constant",
+        sigma=sigma,
+        k_max=_whole_or_none(model.k_max, "k_max"),
+        n_starts=_whole(model.n_starts, "n_starts"),
+        seed=_seed(model.random_state),
+    )
+
+
+def known_noise(parameter: Any, given: Any) -> Any:
+    """The noise that is known beforehand: `given` to fit, or else a number as parameter; None if it is not."""
+    if isinstance(parameter, str):
+        if parameter not in ("auto", *KINDS):
+            raise InputError(f"noise must be auto, {', '.join(KINDS)} or a number, not {parameter!r}.")
+        return given
+    if isinstance(parameter, bool) or not isinstance(parameter, int | float | np.integer | np.floating):
+        raise InputError(
+            f"noise must be a law's name or a number, not {parameter!r:.40}; "
+            "noise known per sample goes to fit(D, noise=...)."
+        )
+    return NoiseLaw("constant", float(parameter)).level if given is None else given
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, not {value!r}.")
+    return int(value)
+
+
+def _whole_or_none(value: Any, name: str) -> int | None:
+    return None if value is None else _whole(value, name)
+
+
+def _check_fixed(profiles: Any, n_channels: int, signed: bool) -> FloatArray | None:
+    if profiles is None:
+        return None
+    fixed = check_pool(profiles, n_channels, "fixed_components")
+    if not signed and (fixed < 0).any():
+        raise InputError("fixed_components has negative values; pass signed=True if that is meant.")
+    return unit_rows(fixed)
+
+
+def _check_band(band: Any, *, chosen_otherwise: bool) -> None:
+    if not (isinstance(band, tuple | list) and len(band) == 2 and band[0] <= band[1]):
+        raise InputError(f"r2_band must be (low, high), two values of R², not {band!r}.")
+    if chosen_otherwise:
+        raise InputError(
+            "r2_band chooses the solution, and so does a given count or noise; give one of them."
+        )
+
+
+def _starting_pool(warm_start: Any, n_channels: int, fixed: FloatArray | None) -> FloatArray | None:
+    """The profiles to start from beside the fixed ones, if there are any."""
+    if warm_start is None:
+        return None
+    if not isinstance(warm_start, Decomposition):
+        raise InputError(f"warm_start must be a Decomposition, not a {type(warm_start).__name__}.")
+    pool = check_pool(warm_start.components, n_channels, "warm_start")
+    if fixed is not None:
+        pool = pool[(pool @ fixed.T).max(axis=1) < SAME_PROFILE]
+    return pool if len(pool) else None
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return 0
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,205 @@
+"""The answer of a report in two sentences, and how far to trust it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gmcr.reporting.contents import Contents
+from gmcr.reporting.words import SURE, listed, several
+
+GOOD, CARE, BAD, NONE = "good", "care", "bad", "none"
+MARKS = {GOOD: "✓", CARE: "!", BAD: "✗", NONE: "–"}
+
+# Label, what it means for the reader (docs/trust.md), and how it looks.
+VERDICTS = {
+    "proved": (
+        "Proved",
+        "Up to the stated probability, every sample holds exactly the components listed.",
+        GOOD,
+    ),
+    "conditional": (
+        "Proved if its conditions hold",
+        "The conditions are named because nothing in the data can show them.",
+        GOOD,
+    ),
+    "consistent": (
+        "Consistent with the data, not proved",
+        "The certificate finds nothing that speaks against the answer, and cannot prove it. This is the normal "
+        "case for profiles learned from noisy samples.",
+        CARE,
+    ),
+    "unsupported": (
+        "Not supported by the data",
+        "Something that a right answer would pass fails; the certificate names it.",
+        BAD,
+    ),
+    "": ("Not checked", "Without the samples nothing could be checked.", NONE),
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing to look at before trusting the answer; `section` is where the page tells more."""
+
+    status: str
+    subject: str
+    text: str
+    section: str
+
+
+def verdict_of(contents: Contents) -> str:
+    return str((contents.certificate or {}).get("verdict", ""))
+
+
+def answer(contents: Contents) -> tuple[str, str]:
+    """The answer in two sentences: what there is, and what is left over."""
+    found = contents.found
+    held = found.supports.sum(axis=1)
+    span = f"{held.min()}" if held.min() == held.max() else f"{held.min()} to {held.max()}"
+    held_by = f"{several(found.n_samples, 'sample')} hold {several(found.n_components, 'component')}"
+    first = f"{held_by}, {span} in each sample."
+    named = [match["name"] for _, match in sorted(contents.names.items(), key=_place) if match.get("name")]
+    if named:
+        first = f"{first[:-1]}; {'its name' if len(named) == 1 else 'names'} by spectra: {listed(named)}."
+    r2 = found.fit.get("r2")
+    fit = (
+        f"They explain {_per_cent(r2)} of the variance"
+        if isinstance(r2, float)
+        else "They explain the samples"
+    )
+    if contents.known is None:
+        return first, f"{fit}."
+    strange = int((~contents.known).sum())
+    rest = (
+        "what is left over is noise in every sample"
+        if not strange
+        else f"{several(strange, 'sample')} of {found.n_samples:,} {'leaves' if strange == 1 else 'leave'} more "
+        "than noise"
+    )
+    return first, f"{fit}, and {rest}."
+
+
+def _place(item: tuple[str, Any]) -> int:
+    return int(item[0])
+
+
+def advice(made: list[Check]) -> str:
+    """What to do about checks that are not good."""
+    marked = [
+        check.subject for check in made if check.status in (CARE, BAD) and check.subject != "Certificate"
+    ]
+    if not marked:
+        return ""
+    return "Look at the marked points before you rely on it."
+
+
+def checks(contents: Contents) -> list[Check]:
+    """What to look at before trusting the answer."""
+    made = [
+        _count(contents),
+        _fit(contents),
+        _supports(contents),
+        _uniqueness(contents),
+        _certificate(contents),
+        *_lonely(contents),
+    ]
+    made += [Check(CARE, "Warning", warning, "reproduce") for warning in contents.warnings]
+    return made
+
+
+def _count(contents: Contents) -> Check:
+    evidence = contents.count
+    if evidence is None:
+        return Check(NONE, "Count", "What speaks for the count was not kept.", "count")
+    if evidence["decided_by"] == "you":
+        return Check(NONE, "Count", "It was asked for, not found.", "count")
+    if evidence["low"] == evidence["high"]:
+        return Check(GOOD, "Count", f"All evidence agrees on {evidence['count']}.", "count")
+    text = f"The evidence leaves {evidence['low']} to {evidence['high']}; {evidence['count']} was chosen."
+    return Check(CARE, "Count", text, "count")
+
+
+def _fit(contents: Contents) -> Check:
+    if contents.known is None:
+        return _not_done("Fit", contents, "fit")
+    strange, n = int((~contents.known).sum()), len(contents.known)
+    if not strange:
+        return Check(GOOD, "Fit", "Every sample is explained within its noise.", "fit")
+    text = f"{several(strange, 'sample')} of {n:,} ({strange / n:.1%}) are not explained within their noise."
+    # One in 200 is flagged by chance (gmcr.decoder.UNKNOWN_LEVEL).
+    return Check(
+        GOOD if strange <= max(1, 0.01 * n) else CARE if strange < 0.5 * n else BAD, "Fit", text, "fit"
+    )
+
+
+def _supports(contents: Contents) -> Check:
+    confidence = contents.confidence
+    if confidence is None:
+        return _not_done("Which sample holds what", contents, "fit", "supports")
+    wrong, n = float(np.sum(1 - confidence)), len(confidence)
+    doubtful = int((confidence < SURE).sum())
+    expected = "none" if wrong < 0.5 else f"about {wrong:.0f}"
+    text = f"Of {n:,} lists of components, {expected} should be wrong; {doubtful:,} are less than 90 % sure."
+    status = GOOD if wrong <= 0.02 * n + 0.5 else CARE if wrong < 0.5 * n else BAD
+    return Check(status, "Which sample holds what", text, "supports")
+
+
+def _uniqueness(contents: Contents) -> Check:
+    subject, names = "Uniqueness", contents.component_names
+    if contents.bands is not None:
+        loose = [j for j, band in enumerate(contents.bands) if not band["closed"] and not _within_noise(band)]
+        if not loose:
+            text = "No component could look different and fit as well, if the supports are right."
+            return Check(GOOD, subject, text, "separation")
+        which = listed([names[j] for j in loose])
+        verb = "could look different" if len(loose) == 1 else "could each look different"
+        return Check(CARE, subject, f"{which} {verb} and fit as well.", "separation")
+    lonely = sorted({j for group in contents.groups for j in group})
+    if lonely:
+        which = listed([names[j] for j in lonely])
+        return Check(CARE, subject, f"The samples never separate {which} from each other.", "separation")
+    if contents.pair_counts is not None:
+        return Check(GOOD, subject, "Every component is singled out by two samples.", "separation")
+    return _not_done(subject, contents, "separation")
+
+
+def _lonely(contents: Contents) -> list[Check]:
+    """A component that one sample holds may be a mixture, or what is odd about that sample."""
+    held = contents.found.supports
+    alone = np.flatnonzero(held.sum(axis=0) == 1).tolist()
+    if not alone or contents.found.n_samples == 1:
+        return []
+    told = [f"{contents.component_names[j]} (in {contents.sample_names[held[:, j].argmax()]})" for j in alone]
+    text = (
+        f"{listed(told, 5)}: held by one sample each, so no other confirms what such a component looks like."
+    )
+    if len(alone) == 1:
+        text = f"{told[0]} is held by one sample only, so no other confirms what it looks like."
+    return [Check(CARE, "Single samples", text, "profiles")]
+
+
+def _certificate(contents: Contents) -> Check:
+    if contents.certificate is None:
+        return _not_done("Certificate", contents, "certificate")
+    status = VERDICTS.get(verdict_of(contents), VERDICTS[""])[2]
+    return Check(status, "Certificate", str(contents.certificate["sentence"]), "certificate")
+
+
+def _within_noise(band: dict[str, Any]) -> bool:
+    return str(band["why"]).startswith("open by no more than noise")
+
+
+def _not_done(subject: str, contents: Contents, key: str, section: str = "") -> Check:
+    return Check(
+        NONE, subject, f"Not checked: {contents.left_out.get(key, 'it was left out.')}", section or key
+    )
+
+
+def _per_cent(share: float) -> str:
+    """As many digits as it takes to see how far it is from all: 99.98 %."""
+    rest = max(1.0 - share, 1e-12)
+    digits = int(np.clip(np.ceil(-np.log10(rest)) - 1, 0, 6)) if share < 1 else 0
+    return f"{100 * share:.{digits}f} %"
