@@ -152,7 +152,7 @@ def read_pool(path: str | os.PathLike[str]) -> Pool:
         table = read_table(path, names=POOL)
         return Pool(table.samples, table.sample_names or _numbered(len(table.samples)), table.axis)
     from gmcr.decomposition import Decomposition
-    from gmcr.noise import KINDS, NoiseLaw
+    from gmcr.noise import LAWS, law_of
 
     model = Decomposition.load(path)
     law = model.noise_law or {}
@@ -160,7 +160,7 @@ def read_pool(path: str | os.PathLike[str]) -> Pool:
         model.components,
         model.component_names or _numbered(model.n_components),
         model.axis,
-        NoiseLaw(law["kind"], law["level"]) if law.get("kind") in KINDS else None,
+        law_of(law) if law.get("kind") in LAWS else None,
         model.signed,
     )
 
