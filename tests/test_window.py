@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import nnls
 
 from gmcr import GMCR
+from gmcr.constraints import Constraints, ReferenceProfile
 from gmcr.decoding.prices import usage_price
 from gmcr.mixtures import make_mixtures
 from gmcr.noise import Constant, Proportional, Sigma
@@ -127,7 +128,7 @@ def test_slots_most_like_another_are_tried_for_removal(mix):
     tried = Draft.of(state).alike(problem)
     assert len(tried) <= ALIKE
     assert (10 if 0 < holders[10] <= holders[2] else 2) in tried
-    fixed = replace(problem, n_fixed=11)
+    fixed = replace(problem, constraints=problem.constraints.also(ReferenceProfile(state.S)))
     assert Draft.of(state).alike(fixed) == []
 
 
@@ -229,7 +230,7 @@ def test_components_seen_two_or_three_times_come_out_as_well_as_they_can(n, seed
 
 
 def test_fixed_profiles_never_die(mix):
-    problem = problem_of(mix.D, n_fixed=1)
+    problem = problem_of(mix.D, constraints=Constraints().also(ReferenceProfile(mix.S[:1])))
     state = problem.decode(np.vstack([mix.S[:1], mix.S]), Sigma(mix.sigma))
     kept = moves.removals(problem, moves.deaths(problem, state))
     assert np.array_equal(kept.S[0], mix.S[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -13,18 +14,19 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from gmcr.constraints import Closure, Constraint, Constraints, Layout, constraint_of
+from gmcr.constraints.closure import as_fractions, closure_scales
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError
 from gmcr.estimators.base import Unmixer
 from gmcr.estimators.labels import channel_axis, check_axis, sample_names
-from gmcr.estimators.parameters import check_options, known_noise
+from gmcr.estimators.parameters import check_constraints, check_options, known_noise
 from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw, Sigma, law_of
 from gmcr.storage import read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
 from gmcr.validation import FloatArray, check_pool, refuse_negative
-from gmcr.window.closure import as_fractions, closure_scales
 from gmcr.window.count import Evidence
 from gmcr.window.frozen import FrozenPool, Noise
 from gmcr.window.judge import Judge, learned_from
@@ -33,6 +35,7 @@ from gmcr.window.samples import check_sample_weight, count_above_noise, distinct
 from gmcr.window.solver import Solution
 
 KIND = "GMCR"
+OBEYED = 1e-9  # relative violation of a constraint that is rounding
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
 
@@ -57,6 +60,8 @@ class GMCR(Unmixer):
     n_jobs : number of threads, -1 for all; None takes one for a small table and all for a large one. The answer
         does not depend on it
     verbose : 0 is silent; 1 shows progress on standard error, where that is a terminal
+    constraints : what else the answer must obey, objects of `gmcr.constraints`; `signed`, `k_max`,
+        `fixed_components` and `closure` stand for one each
     r2_band : (low, high); choose the cheapest solution of the path with R² in this band, whatever the evidence
         for the count says
     closure : whether to express concentrations as fractions that sum to one as well: `fractions_`
@@ -78,6 +83,7 @@ class GMCR(Unmixer):
     fractions_ : (samples, n_components_) with closure, rows sum to one, NaN for a sample that holds nothing;
         else None
     closure_scales_ : (n_components_,) with closure, what turns concentrations into fractions; else None
+    violations_ : by constraint, how far the answer is from obeying it: 0 where it does
     interrupted_ : whether the fit was ended early
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -104,6 +110,8 @@ class GMCR(Unmixer):
     noise_: FloatArray
     path_: pd.DataFrame
     closure_scales_: FloatArray | None
+    violations_: dict[str, float]
+    _constraints: Constraints
     _pool_covariance: FloatArray
     _judge: Judge
 
@@ -120,6 +128,7 @@ class GMCR(Unmixer):
         n_jobs: int | None = None,
         verbose: int = 0,
         *,
+        constraints: Iterable[Constraint] | None = None,
         r2_band: tuple[float, float] | None = None,
         closure: bool = False,
         callback: Any = None,
@@ -134,6 +143,7 @@ class GMCR(Unmixer):
         self.n_starts = n_starts
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.constraints = constraints
         self.r2_band = r2_band
         self.closure = closure
         self.callback = callback
@@ -146,6 +156,8 @@ class GMCR(Unmixer):
         noise: Any = None,
         sample_weight: Any = None,
         replicates: Any = None,
+        runs: Any = None,
+        order: Any = None,
         warm_start: Decomposition | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> GMCR:
@@ -160,22 +172,34 @@ class GMCR(Unmixer):
         sample_weight : (samples,) how often each sample counts; zero leaves it out of the fit
         replicates : (samples,) labels; samples with the same label are measurements of one thing, whose spread
             tells the noise
+        runs : (samples,) labels of the runs that samples belong to, for constraints that go by run
+        order : (samples,) place of each sample in its run, such as a time, for constraints that go by order; no
+            order is taken for granted where none is given
         warm_start : Decomposition whose profiles are the starting pool
         checkpoint : file that holds the best pool so far while the fit runs. If it is there already, left by a
             run on the same data with the same options that was ended, the fit goes on from it
         """
         samples = self._samples(D, reset=True)
-        if not self.signed:
+        self._constraints = check_constraints(self, samples.shape[1])
+        if not self._constraints.signed:
             refuse_negative(samples, count_above_noise)
         law, sigma = known_noise(self.noise, noise, replicates, samples)
-        rows, repeats = distinct_samples(samples, check_sample_weight(sample_weight, len(samples)), sigma)
+        layout = Layout.of(runs, order, len(samples))
+        weight = check_sample_weight(sample_weight, len(samples))
+        rows, repeats = distinct_samples(samples, weight, sigma, layout)
         if len(rows) < 2:
             raise InputError(
                 f"D has {len(rows)} sample(s) to learn from, copies and empty ones aside; give at least 2."
             )
         training = np.ascontiguousarray(samples[rows])
         options = check_options(
-            self, samples.shape[1], law, None if sigma is None else sigma[rows], warm_start
+            self,
+            self._constraints,
+            law,
+            None if sigma is None else sigma[rows],
+            layout[rows],
+            warm_start,
+            samples.shape[1],
         )
         solution = run(
             training,
@@ -192,7 +216,7 @@ class GMCR(Unmixer):
         asked, count = options.n_components, solution.state.count
         if asked is not None and count != asked:
             warnings.warn(f"{asked} components were asked for, but only {count} were found.", stacklevel=2)
-        self._learn(D, samples, rows, sigma, solution)
+        self._learn(D, samples, rows, layout, sigma, solution)
         return self
 
     def transform(self, D: Any) -> FloatArray:
@@ -243,7 +267,7 @@ class GMCR(Unmixer):
         check_is_fitted(self)
         if self.closure_scales_ is None:
             raise InputError("fractions need a model fitted with closure=True.")
-        return as_fractions(self.decode(D).concentrations, self.closure_scales_)
+        return self._as_fractions(self.decode(D).concentrations)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file such as "run.gmcr", whole or not at all.
@@ -270,6 +294,7 @@ class GMCR(Unmixer):
             },
             "feature_names": getattr(self, "feature_names_in_", None),
             "interrupted": self.interrupted_,
+            "violations": self.violations_,
         }
         write_model(path, arrays, header)
 
@@ -300,7 +325,13 @@ class GMCR(Unmixer):
     # The work
 
     def _learn(
-        self, D: Any, samples: FloatArray, rows: NDArray[np.intp], sigma: Sigma | None, solution: Solution
+        self,
+        D: Any,
+        samples: FloatArray,
+        rows: NDArray[np.intp],
+        layout: Layout,
+        sigma: Sigma | None,
+        solution: Solution,
     ) -> None:
         """Freeze the pool and the noise law, and decode the training samples as `transform` will."""
         self.n_components_ = solution.state.count
@@ -318,13 +349,14 @@ class GMCR(Unmixer):
         out = self._frozen().allow_for_errors(samples, noise, out)
         self._judge = Judge(self._frozen())
         self._judge.keep(samples, out.concentrations, self._sigma(samples, out, noise), rows)
+        C = self._constraints.on_answer(out.concentrations, self.components_, layout)
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
         path["chosen"] = path["level"] == solution.chosen
         self._store(
             Decomposition(
                 self.components_,
-                out.concentrations,
+                C,
                 noise=out.noise,
                 noise_law=self.noise_law_.as_dict(),
                 path=path,
@@ -332,15 +364,16 @@ class GMCR(Unmixer):
                 sample_names=sample_names(D),
                 settings=self._changed_parameters(),
                 fit={
-                    "r2": r_squared(samples, out.concentrations @ self.components_),
+                    "r2": r_squared(samples, C @ self.components_),
                     "usage_price": self.usage_price_,
                 },
-                signed=bool(self.signed),
+                signed=self._constraints.signed,
             )
         )
         if not out.supports.any():
             warnings.warn("no component stands above the noise in any sample.", stacklevel=3)
-        self._close(closure_scales(self.concentrations_) if self.closure else None)
+        self._close(None if self._constraints.find(Closure) is None else closure_scales(self.concentrations_))
+        self._check_answer(layout)
 
     def _store(self, decomposition: Decomposition) -> None:
         if decomposition.noise is None or decomposition.path is None:
@@ -355,13 +388,24 @@ class GMCR(Unmixer):
 
     def _close(self, scales: FloatArray | None) -> None:
         self.closure_scales_ = scales
-        self.fractions_ = None if scales is None else as_fractions(self.concentrations_, scales)
+        self.fractions_ = None if scales is None else self._as_fractions(self.concentrations_)
+
+    def _as_fractions(self, C: FloatArray) -> FloatArray:
+        closure = self._constraints.find(Closure)
+        assert closure is not None
+        assert self.closure_scales_ is not None
+        return as_fractions(C, self.closure_scales_) * closure.total
+
+    def _check_answer(self, layout: Layout) -> None:
+        """Whether what is returned obeys what was asked for."""
+        C = self.concentrations_ if self.fractions_ is None else np.nan_to_num(self.fractions_)
+        self.violations_ = self._constraints.violations(C, self.components_, layout)
+        for kind, violation in self.violations_.items():
+            if not violation <= OBEYED:
+                warnings.warn(f"the answer violates the constraint {kind}, by {violation:.2g}.", stacklevel=4)
 
     def _frozen(self) -> FrozenPool:
-        n_fixed = 0 if self.fixed_components is None else len(self.fixed_components)
-        return FrozenPool(
-            self.components_, self._pool_covariance, self.usage_price_, self.k_max, bool(self.signed), n_fixed
-        )
+        return FrozenPool(self.components_, self._pool_covariance, self.usage_price_, self._constraints)
 
     def _noise(self, noise: Any, samples: FloatArray) -> Noise:
         """The noise of samples: the learned law's, where it is not known better."""
@@ -391,6 +435,8 @@ class GMCR(Unmixer):
         parameters = {name: value for name, value in self.get_params().items() if name not in NOT_STORED}
         if isinstance(self.noise, NoiseLaw):
             parameters["noise"] = self.noise.as_dict()
+        if self.constraints is not None:
+            parameters["constraints"] = [one.as_dict() for one in self.constraints]
         if not isinstance(self.random_state, int | np.integer | None):
             del parameters["random_state"]
         return parameters
@@ -407,7 +453,10 @@ class GMCR(Unmixer):
             parameters["r2_band"] = tuple(parameters["r2_band"])
         if isinstance(parameters["noise"], dict):
             parameters["noise"] = law_of(parameters["noise"])
+        if parameters.get("constraints") is not None:  # older files have none
+            parameters["constraints"] = [constraint_of(one) for one in parameters["constraints"]]
         model = cls(**parameters, fixed_components=arrays.get("fixed_components"))
+        model._constraints = check_constraints(model)
         model._store(Decomposition.unpack(arrays, header["decomposition"]))
         model._pool_covariance = arrays["pool_covariance"]
         model.usage_price_ = header["usage_price"]
@@ -423,4 +472,5 @@ class GMCR(Unmixer):
         if header["feature_names"] is not None:
             model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
         model._close(arrays.get("closure_scales"))
+        model.violations_ = header.get("violations", {})
         return model

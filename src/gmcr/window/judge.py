@@ -81,14 +81,15 @@ class Judge:
             learned=learned,
             pool_covariance=self.frozen.covariance,
             law=self.law,
-            signed=self.frozen.signed,
+            signed=self.frozen.constraints.signed,
         )
 
     def _learn_law(self) -> None:
         """The law and the pool to judge by are learned in turn."""
         assert self.kept is not None
         samples, C, sigma = self.kept
-        signed, covariance, n_fixed = self.frozen.signed, self.frozen.covariance, self.frozen.n_fixed
+        covariance = self.frozen.covariance
+        signed, n_fixed = self.frozen.constraints.signed, self.frozen.constraints.n_fixed
         plain = not (sigma.per_entry or signed)
         given = partial(Judged.of, samples, C=C, noise=sigma, learned=True, signed=signed)
         n_times = COMPLETIONS if plain and not np.isnan(samples).any() else 0
@@ -113,9 +114,8 @@ class Judge:
         assert self.law is not None
         samples, C, sigma = self.kept
         norms = np.linalg.norm(self.pool, axis=1)
-        stage = Stage(
-            self.pool / norms[:, None], self.law, samples, C @ self.frozen.S, sigma.values, self.frozen.signed
-        )
+        signed = self.frozen.constraints.signed
+        stage = Stage(self.pool / norms[:, None], self.law, samples, C @ self.frozen.S, sigma.values, signed)
         random = np.random.default_rng(0)
         seen: dict[bool, list[tuple[FloatArray, BoolArray]]] = {False: [], True: []}
         for _ in range(-(-REHEARSED // len(samples))):

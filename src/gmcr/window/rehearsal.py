@@ -80,9 +80,7 @@ def rehearse(frozen: FrozenPool, stage: Stage, D: FloatArray, sigma: FloatArray)
     The true pool is where it starts, so that what goes wrong is what no better search could help.
     """
     X = np.nan_to_num(D) if np.isnan(D).any() else D
-    problem = Problem(
-        D, X, np.ones(len(D)), frozen.price, signed=frozen.signed, n_fixed=frozen.n_fixed, k_max=frozen.k_max
-    )
+    problem = Problem(D, X, np.ones(len(D)), frozen.price, frozen.constraints)
     S, noise = stage.pool, Sigma(sigma)
     for level in reversed(range(LEVELS)):
         state = problem.rounds(S, noise * STEP**level, ROUNDS)

@@ -145,7 +145,7 @@ def _from_some(search: Search, rows: np.ndarray) -> None:
     """
     problem, options = search.problem, search.options
     sigma = None if options.sigma is None else options.sigma[rows]
-    asked = replace(options, sigma=sigma, thinned=False)
+    asked = replace(options, sigma=sigma, layout=options.layout[rows], thinned=False)
     part = _searched(problem.D[rows], asked, problem.repeats[rows], search.path.listener)
     found = _choose(part)
     search.back, search.interrupted = part.back, part.interrupted
