@@ -160,6 +160,26 @@ def decode(
     )
 
 
+def decoded_as(
+    D: FloatArray, S: FloatArray, C: FloatArray, noise: NoiseLaw | Sigma, *, signed: bool = False
+) -> Decoding:
+    """The decoding of samples D whose concentrations C over the pool S somebody else has found."""
+    fit = C @ S
+    sigma, squares = noise.sigma(D, fit), np.square(D - fit)
+    misfit = np.nansum(squares / np.square(sigma.entries), axis=1)
+    judged = D, S, C, sigma, signed
+    return Decoding(
+        concentrations=C,
+        residual=np.sqrt(np.nansum(squares, axis=1)),
+        misfit=misfit,
+        margin=np.full(len(D), np.nan),
+        known=is_explained(misfit, D, C),
+        noise=sigma.per_sample(D),
+        judge=partial(_confidence, *judged),
+        spread=partial(_errors, *judged),
+    )
+
+
 def _confidence(D: FloatArray, S: FloatArray, C: FloatArray, sigma: Sigma, signed: bool) -> FloatArray:
     """Confidence in the supports of C over the pool S, which is taken as exact: (samples,)."""
     return support_confidence(D, S, C, sigma, signed=signed)

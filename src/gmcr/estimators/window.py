@@ -11,21 +11,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, constraint_of
 from gmcr.constraints.closure import as_fractions, closure_scales
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
-from gmcr.errors import FileError, InputError
-from gmcr.estimators.base import Unmixer
-from gmcr.estimators.labels import channel_axis, check_axis, sample_names
+from gmcr.errors import InputError
+from gmcr.estimators.base import Samples, Solver
+from gmcr.estimators.labels import channel_axis, sample_names
 from gmcr.estimators.parameters import check_constraints, check_options, known_noise
 from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw, Sigma, law_of
-from gmcr.storage import read_model, write_model
-from gmcr.theory.certificate import Certificate, certify
+from gmcr.storage import Arrays, Header
 from gmcr.validation import FloatArray, check_pool, refuse_negative
 from gmcr.window.count import Evidence
 from gmcr.window.frozen import FrozenPool, Noise
@@ -34,12 +33,11 @@ from gmcr.window.running import run
 from gmcr.window.samples import check_sample_weight, count_above_noise, distinct_samples
 from gmcr.window.solver import Solution
 
-KIND = "GMCR"
 OBEYED = 1e-9  # relative violation of a constraint that is rounding
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
 
-class GMCR(Unmixer):
+class GMCR(Solver):
     """Unmix samples: how many components, their profiles, which sample holds which, and the noise.
 
     Nothing needs to be told beforehand: neither the count nor the noise.
@@ -150,14 +148,14 @@ class GMCR(Unmixer):
 
     def fit(
         self,
-        D: Any,
+        D: Samples,
         y: Any = None,
         *,
-        noise: Any = None,
-        sample_weight: Any = None,
-        replicates: Any = None,
-        runs: Any = None,
-        order: Any = None,
+        noise: ArrayLike | NoiseLaw | None = None,
+        sample_weight: ArrayLike | None = None,
+        replicates: ArrayLike | None = None,
+        runs: ArrayLike | None = None,
+        order: ArrayLike | None = None,
         warm_start: Decomposition | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> GMCR:
@@ -166,7 +164,7 @@ class GMCR(Unmixer):
         Parameters
         ----------
         D : (samples, channels) samples; NaN means missing. Of a DataFrame, numeric column names are the channel
-            axis and the index names the samples
+            axis and the index names the samples; what `gmcr.read` returns brings both along
         y : ignored
         noise : standard deviation of the noise where it is known, one per sample or one per entry
         sample_weight : (samples,) how often each sample counts; zero leaves it out of the fit
@@ -219,12 +217,7 @@ class GMCR(Unmixer):
         self._learn(D, samples, rows, layout, sigma, solution)
         return self
 
-    def transform(self, D: Any) -> FloatArray:
-        """Concentrations of samples over the learned pool: (samples, n_components_)."""
-        check_is_fitted(self)
-        return self._frozen().decode(self._samples(D, reset=False), self.noise_law_).concentrations
-
-    def decode(self, D: Any, *, noise: Any = None) -> Decoding:
+    def decode(self, D: Samples, *, noise: ArrayLike | NoiseLaw | None = None) -> Decoding:
         """What samples hold, and whether the learned pool explains them.
 
         Parameters
@@ -250,83 +243,26 @@ class GMCR(Unmixer):
         )
         return replace(out, judge=judge, spread=spread)
 
-    def certify(self, D: Any, alpha: float = 0.05, **given: Any) -> Certificate:
-        """What is proved about the answer, under which conditions, and what speaks against it.
+    def learn_confidence(self) -> None:
+        """Learn how sure supports are, which takes a while, now and not when that is first asked for.
 
-        Parameters
-        ----------
-        D : (samples, channels) the samples that were fitted
-        alpha : probability that the noise is larger than assumed anywhere
-        given : noise, k, c_min and the other arguments of `gmcr.certify`
+        A model that is saved before holds the training samples that it is learned from.
         """
         check_is_fitted(self)
-        return certify(self._samples(D, reset=False), self.decomposition_, alpha=alpha, **given)
+        self._judge.learn()
 
-    def fractions(self, D: Any) -> FloatArray:
+    def fractions(self, D: Samples) -> FloatArray:
         """Fractions of samples, summing to one: (samples, n_components_); for a model fitted with closure."""
         check_is_fitted(self)
         if self.closure_scales_ is None:
             raise InputError("fractions need a model fitted with closure=True.")
         return self._as_fractions(self.decode(D).concentrations)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file such as "run.gmcr", whole or not at all.
-
-        Of the parameters, a callback and a `random_state` that is no number are not kept.
-        """
-        check_is_fitted(self)
-        arrays, section = self.decomposition_.pack()
-        arrays["pool_covariance"] = self._pool_covariance
-        arrays |= self._judge.pack()
-        if self.closure_scales_ is not None:
-            arrays["closure_scales"] = self.closure_scales_
-        if self.fixed_components is not None:
-            arrays["fixed_components"] = check_pool(self.fixed_components)
-        header = {
-            "kind": KIND,
-            "decomposition": section,
-            "parameters": self._storable_parameters(),
-            "usage_price": self.usage_price_,
-            "noise_law": self.noise_law_.as_dict(),
-            "evidence": {
-                name: list(value.items()) if isinstance(value, dict) else value
-                for name, value in asdict(self.count_).items()
-            },
-            "feature_names": getattr(self, "feature_names_in_", None),
-            "interrupted": self.interrupted_,
-            "violations": self.violations_,
-        }
-        write_model(path, arrays, header)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> GMCR:
-        """Read a fitted model that `save` wrote."""
-        arrays, header = read_model(path)
-        if header["kind"] != KIND:
-            raise FileError(f"{path} holds no {KIND} model; it is a model file of kind {header['kind']!r}.")
-        try:
-            return cls._unpack(arrays, header)
-        except (AttributeError, IndexError, InputError, KeyError, TypeError, ValueError) as error:
-            raise FileError(f"{path} holds a model that is not valid: {error}") from error
-
-    def _html_repr(self) -> str:
-        """What a notebook shows: scikit-learn's diagram and, once fitted, what was found."""
-        found = self.decomposition_._repr_html_() if hasattr(self, "decomposition_") else ""
-        return str(super()._html_repr()) + found
-
-    # Checks
-
-    def _samples(self, D: Any, *, reset: bool) -> FloatArray:
-        samples = super()._samples(D, reset=reset)
-        if not reset:
-            check_axis(channel_axis(D), self.decomposition_.axis)
-        return samples
-
     # The work
 
     def _learn(
         self,
-        D: Any,
+        D: Samples,
         samples: FloatArray,
         rows: NDArray[np.intp],
         layout: Layout,
@@ -353,7 +289,7 @@ class GMCR(Unmixer):
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
         path["chosen"] = path["level"] == solution.chosen
-        self._store(
+        self._keep(
             Decomposition(
                 self.components_,
                 C,
@@ -375,16 +311,11 @@ class GMCR(Unmixer):
         self._close(None if self._constraints.find(Closure) is None else closure_scales(self.concentrations_))
         self._check_answer(layout)
 
-    def _store(self, decomposition: Decomposition) -> None:
-        if decomposition.noise is None or decomposition.path is None:
-            raise InputError("a GMCR model needs the noise of its samples and its path.")
-        self.decomposition_ = decomposition
-        self.n_components_ = decomposition.n_components
-        self.components_ = decomposition.components
-        self.concentrations_ = decomposition.concentrations
-        self.supports_ = decomposition.supports
-        self.noise_ = decomposition.noise
-        self.path_ = decomposition.path
+    def _keep(self, found: Decomposition) -> None:
+        super()._keep(found)
+        if found.path is None:
+            raise InputError("a GMCR model needs its path.")
+        self.path_ = found.path
 
     def _close(self, scales: FloatArray | None) -> None:
         self.closure_scales_ = scales
@@ -446,8 +377,26 @@ class GMCR(Unmixer):
         defaults = type(self)().get_params()
         return {name: value for name, value in self._storable_parameters().items() if value != defaults[name]}
 
+    def _pack(self) -> tuple[Arrays, Header]:
+        arrays = {"pool_covariance": self._pool_covariance} | self._judge.pack()
+        if self.closure_scales_ is not None:
+            arrays["closure_scales"] = self.closure_scales_
+        if self.fixed_components is not None:
+            arrays["fixed_components"] = check_pool(self.fixed_components)
+        evidence = {
+            name: list(value.items()) if isinstance(value, dict) else value
+            for name, value in asdict(self.count_).items()
+        }
+        return arrays, {
+            "parameters": self._storable_parameters(),
+            "usage_price": self.usage_price_,
+            "evidence": evidence,
+            "interrupted": self.interrupted_,
+            "violations": self.violations_,
+        }
+
     @classmethod
-    def _unpack(cls, arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> GMCR:
+    def _unpack(cls, arrays: Arrays, header: Header) -> GMCR:
         parameters = header["parameters"]
         if parameters["r2_band"] is not None:
             parameters["r2_band"] = tuple(parameters["r2_band"])
@@ -457,7 +406,7 @@ class GMCR(Unmixer):
             parameters["constraints"] = [constraint_of(one) for one in parameters["constraints"]]
         model = cls(**parameters, fixed_components=arrays.get("fixed_components"))
         model._constraints = check_constraints(model)
-        model._store(Decomposition.unpack(arrays, header["decomposition"]))
+        model._keep(Decomposition.unpack(arrays, header["decomposition"]))
         model._pool_covariance = arrays["pool_covariance"]
         model.usage_price_ = header["usage_price"]
         model._judge = Judge.unpack(arrays, model._frozen(), model.concentrations_)
@@ -468,9 +417,6 @@ class GMCR(Unmixer):
         }
         model.count_ = Evidence(**evidence)
         model.interrupted_ = header["interrupted"]
-        model.n_features_in_ = model.components_.shape[1]
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
         model._close(arrays.get("closure_scales"))
         model.violations_ = header.get("violations", {})
         return model

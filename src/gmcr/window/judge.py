@@ -138,8 +138,10 @@ class Judge:
         return new, trained_on
 
     def pack(self) -> dict[str, NDArray[Any]]:
-        """Arrays for a model file."""
-        self.learn()
+        """Arrays for a model file: what was learned, or else the samples to learn it from."""
+        if self.kept is not None:
+            samples, C, sigma = self.kept
+            return {"kept_samples": samples, "kept_concentrations": C, "kept_sigma": sigma.values}
         assert self.pool is not None
         honest = np.array([one.weights for one in self.honest])
         return {"uncut_pool": self.pool, "honest": honest} | {
@@ -149,6 +151,9 @@ class Judge:
     @classmethod
     def unpack(cls, arrays: dict[str, NDArray[Any]], frozen: FrozenPool, C: FloatArray) -> Judge:
         """From a model file with training concentrations C; older files hold no law or no recalibration."""
+        if "kept_samples" in arrays:
+            sigma = Sigma(arrays["kept_sigma"])
+            return cls(frozen, kept=(arrays["kept_samples"], arrays["kept_concentrations"], sigma))
         if "law_edges" not in arrays:
             return cls(frozen, first_law(C, np.inf), frozen.S)
         law = SupportLaw(*(arrays[f"law_{field.name}"] for field in fields(SupportLaw)))
