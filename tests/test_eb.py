@@ -21,11 +21,8 @@ from gmcr.eb.networks import Model  # noqa: E402
 from gmcr.eb.settings import Settings, scaled_rate  # noqa: E402
 from gmcr.eb.termination import Termination  # noqa: E402
 from gmcr.errors import FileError, InputError  # noqa: E402
-from gmcr.scoring import (  # noqa: E402
-    match,
-    nmse,
-    r_squared,
-)
+from gmcr.metrics import nmse, r_squared  # noqa: E402
+from gmcr.scoring import match  # noqa: E402
 
 PAPER = Settings()
 
