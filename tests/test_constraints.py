@@ -21,7 +21,7 @@ from gmcr.constraints import (
     constraint_of,
 )
 from gmcr.errors import InputError
-from gmcr.window.samples import distinct_samples
+from gmcr.window.distinct_samples import distinct_samples
 from gmcr.window.search import Options, prepare
 
 

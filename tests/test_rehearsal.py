@@ -15,7 +15,7 @@ from gmcr.confidence.supports import expected_calibration_error
 from gmcr.constraints import Constraints
 from gmcr.noise import Sigma
 from gmcr.scoring import match
-from gmcr.window.frozen import FrozenPool
+from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.rehearsal import Rehearsed, Stage, rehearse
 
 LAW = SupportLaw(

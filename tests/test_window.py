@@ -13,16 +13,17 @@ from gmcr.mixtures import make_mixtures
 from gmcr.noise import Constant, Proportional, Sigma
 from gmcr.rank import noise_edge
 from gmcr.scoring import match
-from gmcr.window import moves, rare
-from gmcr.window.count import comes_back, correlation_length, decide, is_white, last_to_come_back
-from gmcr.window.dense import factorise, leading_parts, reproducibility
-from gmcr.window.draft import ALIKE, Draft
-from gmcr.window.path import NoiseModel, Path, descend, settle
-from gmcr.window.pool import update_pool
+from gmcr.window import moves
+from gmcr.window import rare_slots as rare
+from gmcr.window.dense_fit import factorise, leading_parts, reproducibility
+from gmcr.window.descent import NoiseModel, Path, descend, settle
+from gmcr.window.evidence import comes_back, correlation_length, decide, is_white, last_to_come_back
+from gmcr.window.first_guess import Guess, coarsest_noise, guesses, spread_samples
+from gmcr.window.pool_update import update_pool
 from gmcr.window.problem import Problem
 from gmcr.window.search import Options
 from gmcr.window.solver import solve
-from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples
+from gmcr.window.trial import ALIKE, Draft
 
 
 def problem_of(D, n_slots=8, **fields):

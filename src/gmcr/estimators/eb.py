@@ -28,7 +28,7 @@ from gmcr.metrics import r_squared
 from gmcr.noise import degrees_of_freedom, estimate_noise, law_of
 from gmcr.storage import Arrays, Header, pack_table, unpack_table
 from gmcr.validation import FloatArray, check_seed, check_whole, refuse_negative
-from gmcr.window.samples import count_above_noise
+from gmcr.window.distinct_samples import count_above_noise
 
 DECODERS = ("gate", "floor", "exact")
 FLOOR = 0.5  # ϑ: concentrations above it are the certificate's support

@@ -26,11 +26,11 @@ from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw, Sigma, law_of
 from gmcr.storage import Arrays, Header
 from gmcr.validation import FloatArray, check_pool, refuse_negative
-from gmcr.window.count import Evidence
-from gmcr.window.frozen import FrozenPool, Noise
-from gmcr.window.judge import Judge, learned_from
-from gmcr.window.running import run
-from gmcr.window.samples import check_sample_weight, count_above_noise, distinct_samples
+from gmcr.window.distinct_samples import check_sample_weight, count_above_noise, distinct_samples
+from gmcr.window.evidence import Evidence
+from gmcr.window.frozen_pool import FrozenPool, Noise
+from gmcr.window.listening import run
+from gmcr.window.pool_confidence import Judge, learned_from
 from gmcr.window.solver import Solution
 
 OBEYED = 1e-9  # relative violation of a constraint that is rounding

@@ -15,7 +15,7 @@ from gmcr.errors import FileError, InputError
 from gmcr.noise import NoiseLaw, Sigma
 from gmcr.storage import read_model, write_model
 from gmcr.validation import FloatArray
-from gmcr.window.path import Row
+from gmcr.window.descent import Row
 from gmcr.window.problem import State
 from gmcr.window.search import Options
 

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.stats import chi2
 
 from gmcr.validation import FloatArray
-from gmcr.window.draft import Draft, Trial
 from gmcr.window.problem import Problem, State
+from gmcr.window.trial import Draft, Trial
 
 SAME_DIRECTION = 0.8  # residuals closer than this (cosine) are taken for one missing component
 WEAKEST = 6  # slots, from the cheapest up, whose removal is tried

@@ -12,7 +12,7 @@ from gmcr.decoding.batch import decode_arrays
 from gmcr.noise import NoiseLaw, Sigma, degrees_of_freedom, estimate_noise
 from gmcr.rank import noise_edge
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.pool import count_holders, update_pool
+from gmcr.window.pool_update import count_holders, update_pool
 
 ENOUGH_ENTRIES = 100_000  # for the noise to be told from
 

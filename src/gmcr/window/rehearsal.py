@@ -17,9 +17,9 @@ from gmcr.confidence.support_law import SupportLaw
 from gmcr.confidence.uncut import is_cut
 from gmcr.noise import Sigma
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.frozen import FrozenPool
+from gmcr.window.descent import ROUNDS, STEP
+from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.moves import deaths
-from gmcr.window.path import ROUNDS, STEP
 from gmcr.window.problem import Problem
 
 LEVELS = 3  # of noise, from coarse to fine: what is missed at a coarse level can stay missed

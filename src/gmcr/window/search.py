@@ -11,10 +11,10 @@ from gmcr.constraints import Constraints, Layout
 from gmcr.decoding.prices import ALPHA, usage_price
 from gmcr.noise import NoiseLaw, Sigma
 from gmcr.validation import FloatArray
-from gmcr.window.count import is_white
-from gmcr.window.path import NoiseModel, Path, Row
+from gmcr.window.descent import NoiseModel, Path, Row
+from gmcr.window.evidence import is_white
+from gmcr.window.first_guess import Guess, guesses, unit_rows
 from gmcr.window.problem import Problem, State
-from gmcr.window.start import Guess, guesses, unit_rows
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from gmcr.constraints import Constraints
 from gmcr.decoding.batch import decode_arrays
 from gmcr.noise import Sigma
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.draft import HEIR_ROUNDS, Draft, is_hopeless, positive, put, refit
 from gmcr.window.problem import Problem, State
+from gmcr.window.trial import HEIR_ROUNDS, Draft, is_hopeless, positive, put, refit
 
 ANY_SIGN = Constraints(())
 

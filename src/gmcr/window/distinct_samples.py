@@ -11,7 +11,7 @@ from gmcr.constraints import Layout
 from gmcr.errors import InputError
 from gmcr.noise import Sigma
 from gmcr.validation import FloatArray, as_numbers, check_finite
-from gmcr.window.start import guesses
+from gmcr.window.first_guess import guesses
 
 
 def distinct_samples(

@@ -14,7 +14,7 @@ from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise
 from gmcr.threads import threads
 from gmcr.validation import FloatArray
 from gmcr.window.checkpoint import Checkpoint
-from gmcr.window.path import Row
+from gmcr.window.descent import Row
 from gmcr.window.problem import State
 from gmcr.window.search import Options
 from gmcr.window.solver import Solution, solve

@@ -18,7 +18,7 @@ from gmcr.confidence.weighing import Judged, spread_rows
 from gmcr.noise import Sigma
 from gmcr.threads import threads
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.frozen import FrozenPool
+from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.rehearsal import Stage, rehearse
 
 MOST_KEPT = 20_000  # training samples kept to learn from

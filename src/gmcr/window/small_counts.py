@@ -6,9 +6,9 @@ import numpy as np
 
 from gmcr.noise import root_mean_square
 from gmcr.validation import FloatArray
-from gmcr.window.dense import factorise, leading_vectors, reproducibility, starting_pools
+from gmcr.window.dense_fit import factorise, leading_vectors, reproducibility, starting_pools
+from gmcr.window.descent import ROUNDS
 from gmcr.window.moves import births
-from gmcr.window.path import ROUNDS
 from gmcr.window.problem import State
 from gmcr.window.search import Search
 
