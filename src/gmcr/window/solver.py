@@ -5,9 +5,9 @@ It minimises, with the noise σ_m estimated on the way,
     Σ_m ‖x_m − S c_m‖² / σ_m²  +  what supports and amounts cost  +  μ · (number of slots)
 
 by a descent through noise levels (descent.py), moves that change the number of slots (moves.py) or mend rare ones
-(rare_slots.py) and, where the count is small, fits at every count from one up (small_counts.py). The price λ of a selection
-inside the decoder is the window's L_α² (Theorem 1); the price μ of a slot is what noise alone could pay for it
-(problem.py).
+(rare_slots.py) and, where the count is small, fits at every count from one up (small_counts.py). The price λ of
+a selection inside the decoder is the window's L_α² (Theorem 1); the price μ of a slot is what noise alone could
+pay for it (problem.py).
 """
 
 from __future__ import annotations
