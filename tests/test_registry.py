@@ -85,8 +85,8 @@ def test_a_name_taken_twice_is_refused(doors, install):
     assert told == [
         "b of the package lab-b adds nothing to gmcr: the colour 'green' of b of the package lab-b is there "
         "already, from a of the package lab-a; give it another name.",
-        "c of the package lab-c adds nothing to gmcr: the colour 'red' of c of the package lab-c is there already, "
-        "from gmcr; give it another name.",
+        "c of the package lab-c adds nothing to gmcr: the colour 'red' of c of the package lab-c is there "
+        "already, from gmcr; give it another name.",
     ]
     with pytest.raises(InputError, match=r"of the module test_registry is there already, from gmcr"):
         doors.add("red", 5)
@@ -100,9 +100,8 @@ def test_another_interface_is_told_and_left_out_whole(doors, install, said, hear
     install(a=f'{said}\ndoors.add("green", 2)', b='GMCR_INTERFACE = 1\ndoors.add("blue", 3)')
     names, told = warned(lambda: list(doors))
     assert names == ["red", "blue"]
-    assert told == [
-        f"a of the package lab-a adds nothing to gmcr: it is written for interface {heard} of gmcr, and this is 1."
-    ]
+    reason = f"it is written for interface {heard} of gmcr, and this is 1."
+    assert told == [f"a of the package lab-a adds nothing to gmcr: {reason}"]
     assert warned(lambda: list(doors)) == (["red", "blue"], [])  # told once
 
 
@@ -117,7 +116,10 @@ def test_another_interface_is_told_and_left_out_whole(doors, install, said, hear
 )
 def test_a_package_that_fails_is_told_and_left_out(doors, install, failure, reason):
     install(a=f'GMCR_INTERFACE = 1\ndoors.add("green", 2)\n{failure}')
-    assert warned(lambda: list(doors)) == (["red"], [f"a of the package lab-a adds nothing to gmcr: {reason}."])
+    assert warned(lambda: list(doors)) == (
+        ["red"],
+        [f"a of the package lab-a adds nothing to gmcr: {reason}."],
+    )
 
 
 def test_what_gmcr_registers_while_a_package_is_loaded_stays(doors, install, monkeypatch):
