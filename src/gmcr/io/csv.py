@@ -12,7 +12,8 @@ import numpy as np
 
 from gmcr.errors import FileError, InputError
 from gmcr.io.cells import Cells, as_number
-from gmcr.io.layout import Grid, Texts, arrange, check_orientation, take_apart
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.layout import Grid, Texts, arrange, take_apart
 from gmcr.io.opening import FilePath, read_bytes
 from gmcr.io.preamble import without_preamble
 from gmcr.io.table import Table
@@ -20,19 +21,7 @@ from gmcr.validation import FloatArray
 
 SNIFFED_LINES = 40  # lines looked at to find the delimiter and the decimal mark
 COMMENT = ("#", "%", "//", "!")  # first characters of a line that is no part of the table
-RUNS_AS_FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\n",
-    "＝",
-    "＋",
-    "－",
-    "＠",
-)  # first in a spreadsheet's cell
+RUNS_AS_FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # first in a spreadsheet's cell
 
 _DIALECTS = [
     ("\t", "."), ("\t", ","), (";", "."), (";", ","), (",", "."), (",", ","), ("|", "."), (" ", "."), (" ", ","),
@@ -43,25 +32,14 @@ _PLAIN = set("0123456789+-.eE ")  # what a row of plain numbers is written with
 Line = tuple[int, list[str]]  # its number in the file, and its cells
 
 
-def read_csv(path: FilePath, *, samples_in: str = "auto") -> Table:
-    """Read a text table of numbers; how it is written and laid out is inferred, and told in the notes.
-
-    Parameters
-    ----------
-    path : a file with one row of cells per line; comment lines are skipped
-    samples_in : "rows", "columns" or "auto", which goes by where the axis stands, and by names
-
-    Returns
-    -------
-    Table
-    """
-    check_orientation(samples_in)
+def read_csv(path: FilePath, asked: Asked = NOTHING) -> Table:
+    """Read a text table of numbers; how it is written and laid out is inferred, and told in the notes."""
     notes: list[str] = []
     try:
         grid = _read_grid(path, notes)
     except csv.Error as error:
         raise FileError(f"{path} is not a text table: {error}; export it as CSV.") from error
-    return arrange(path, take_apart(without_preamble(grid, notes)), samples_in, notes)
+    return arrange(path, take_apart(without_preamble(grid, notes)), asked, notes)
 
 
 def write_csv(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
@@ -248,3 +226,12 @@ def _fitness(lines: list[str], delimiter: str, decimal: str) -> tuple[bool, floa
         for cell in row
     )
     return usual > 1, round(good / sum(widths), 3), usual
+
+
+FORMATS.add(
+    "text",
+    Format(
+        (".csv", ".tsv", ".txt", ".dat", ".asc", ".prn", ".dpt", ".xy"), read_csv, takes=("samples_in",),
+        apart=False, write=write_csv,
+    ),
+)  # fmt: skip

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gmcr.errors import InputError
 from gmcr.io.cells import AXIS_WORDS, NAME_WORDS, Cells
+from gmcr.io.formats import Asked
 from gmcr.io.layout import Sheet, arrange
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
@@ -20,8 +21,8 @@ Column = tuple[str, NDArray[Any]]  # its name, and numbers or texts
 def table_of_columns(
     path: FilePath,
     columns: Sequence[Column],
+    asked: Asked,
     *,
-    samples_in: str,
     row_names: Sequence[str] | None = None,
     row_heading: str = "",
     notes: Sequence[str] = (),
@@ -50,7 +51,7 @@ def table_of_columns(
         left=None if row_names is None else Cells.parse(row_names),
         corner=row_heading,
     )
-    return arrange(path, sheet, samples_in, told, metadata)
+    return arrange(path, sheet, asked, told, metadata)
 
 
 def _holds_labels(columns: Sequence[Column]) -> bool:

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from gmcr.errors import FileError
-from gmcr.io.opening import FilePath, parsing, read_bytes
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.opening import FilePath, read_bytes
 from gmcr.io.spectra import Spectrum, join
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
@@ -59,19 +60,18 @@ class _Block:
         return value
 
 
-def read_jcamp(path: FilePath) -> Table:
+def read_jcamp(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Read the spectra of a JCAMP-DX file, one per block."""
     content = read_bytes(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("latin-1")
-    with parsing(path, "JCAMP-DX"):
-        notes: list[str] = []
-        spectra = [_spectrum(path, block, notes) for block in _blocks(path, text) if block.table]
-        if not spectra:
-            raise FileError(f"{path} holds no spectrum as JCAMP-DX (##XYDATA or ##XYPOINTS); export one.")
-        return join(path, spectra, notes)
+    notes: list[str] = []
+    spectra = [_spectrum(path, block, notes) for block in _blocks(path, text) if block.table]
+    if not spectra:
+        raise FileError(f"{path} holds no spectrum as JCAMP-DX (##XYDATA or ##XYPOINTS); export one.")
+    return join(path, spectra, notes)
 
 
 def _blocks(path: FilePath, text: str) -> list[_Block]:
@@ -224,3 +224,11 @@ def _items(path: FilePath, line: int, text: str, room: int) -> tuple[float, list
                 raise FileError(f"{path} has more points than ##NPOINTS says; it is damaged.")
             values += [values[-1] + (step or 0.0) * (n + 1) for n in range(repeats)]
     return values[0], values[1:], step is not None
+
+
+FORMATS.add(
+    "JCAMP-DX",
+    Format(
+        (".jdx", ".dx", ".jcamp", ".jcm"), read_jcamp, mark=rb"(?i)[\xef\xbb\xbf\r\n ]*##TITLE", apart=False
+    ),
+)

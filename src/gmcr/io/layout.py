@@ -10,13 +10,12 @@ import numpy as np
 
 from gmcr.errors import InputError
 from gmcr.io.cells import AXIS_WORDS, CHANNEL_LABEL, LONG, NAME_WORDS, SAMPLE_LABEL, Cells
+from gmcr.io.formats import Asked
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
 from gmcr.io.units import unit_in
+from gmcr.io.writing import BETWEEN
 from gmcr.validation import FloatArray
-
-ORIENTATIONS = ("auto", "rows", "columns")
-BETWEEN = "\\"  # in a corner such as "sample \ nm": what stands below it, and what beside it
 
 Texts = dict[tuple[int, int], str]
 
@@ -115,14 +114,14 @@ def take_apart(grid: Grid) -> Sheet:
 
 
 def arrange(
-    path: FilePath, sheet: Sheet, samples_in: str, notes: list[str], metadata: dict[str, Any] | None = None
+    path: FilePath, sheet: Sheet, asked: Asked, notes: list[str], metadata: dict[str, Any] | None = None
 ) -> Table:
     """The table's samples in rows, with names and axis, and notes on how that was decided."""
     if 0 in sheet.body.shape:
         raise InputError(f"{path} has a header and no data below it; add a row of numbers per sample.")
     columns, why = _orientation(sheet, notes)
-    if samples_in != "auto":
-        columns, why = samples_in == "columns", "as told"
+    if asked.samples_in != "auto":
+        columns, why = asked.samples_in == "columns", "as told"
     if columns:
         sheet = sheet.transposed()
     channels, unit = (None, None) if sheet.top is None else sheet.top.unlabelled()
@@ -147,11 +146,6 @@ def arrange(
     return Table(
         samples, axis, names, tuple(notes), axis_unit=unit if axis is not None else None, metadata=metadata
     )
-
-
-def check_orientation(samples_in: str) -> None:
-    if samples_in not in ORIENTATIONS:
-        raise InputError(f'samples_in must be "auto", "rows" or "columns", not {samples_in!r}.')
 
 
 def _stands_out(first: Cells, second: FloatArray) -> bool:

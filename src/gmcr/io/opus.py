@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import FileError, InputError
-from gmcr.io.opening import Bytes, Cut, FilePath, parsing, read_bytes
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.opening import Bytes, Cut, FilePath, read_bytes
 from gmcr.io.spectra import Spectrum, join
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
@@ -74,30 +75,26 @@ class _Block:
         return self.code[:2] == data.code[:2] and self.parameters == STATUS and self.code[3:] == data.code[3:]
 
 
-def read_opus(path: FilePath, *, name: str | None = None) -> Table:
-    """Read a spectrum, or a series of spectra, from an OPUS file.
-
-    name : which, such as "absorbance" or "reference spectrum"; else the likeliest
-    """
+def read_opus(path: FilePath, asked: Asked = NOTHING) -> Table:
+    """Read a spectrum, or a series: the one asked for, such as "reference spectrum", else the likeliest."""
     content = read_bytes(path)
     if not content.startswith(MAGIC):
         raise FileError(f"{path} is no Bruker OPUS file: it does not begin as one.")
-    with parsing(path, "Bruker OPUS"):
-        file = Bytes(content)
-        blocks = _directory(file)
-        data = _wanted(path, [block for block in blocks if block.holds_data], name)
-        status = _status(file, blocks, data)
-        points, first, last = int(status["NPT"]), float(status["FXV"]), float(status["LXV"])
-        if not (0 < points <= len(content) // 4 and np.isfinite([first, last]).all()):
-            raise Cut
-        rows = _series(file, data, points) if data.form == SERIES else [_row(file, data, points)]
-        scale = float(status.get("CSF", 1.0))
-        facts = {"ordinate": data.label} | _texts(file, blocks)
-        sample = facts.get("SNM") or Path(path).stem
-        axis = np.linspace(first, last, points)
-        unit = UNITS.get(str(status.get("DXU", "")).strip())
-        spectra = [Spectrum(row * scale, axis, sample, unit, facts) for row in rows]
-        return join(path, spectra, [f"The {data.label} of the file was taken."])
+    file = Bytes(content)
+    blocks = _directory(file)
+    data = _wanted(path, [block for block in blocks if block.holds_data], asked.name)
+    status = _status(file, blocks, data)
+    points, first, last = int(status["NPT"]), float(status["FXV"]), float(status["LXV"])
+    if not (0 < points <= len(content) // 4 and np.isfinite([first, last]).all()):
+        raise Cut
+    rows = _series(file, data, points) if data.form == SERIES else [_row(file, data, points)]
+    scale = float(status.get("CSF", 1.0))
+    facts = {"ordinate": data.label} | _texts(file, blocks)
+    sample = facts.get("SNM") or Path(path).stem
+    axis = np.linspace(first, last, points)
+    unit = UNITS.get(str(status.get("DXU", "")).strip())
+    spectra = [Spectrum(row * scale, axis, sample, unit, facts) for row in rows]
+    return join(path, spectra, [f"The {data.label} of the file was taken."])
 
 
 def _directory(file: Bytes) -> list[_Block]:
@@ -194,3 +191,7 @@ def _texts(file: Bytes, blocks: list[_Block]) -> dict[str, Any]:
                 key: value for key, value in _parameters(file, block).items() if value not in ("", None)
             }
     return facts
+
+
+# OPUS numbers its files: name.0, name.1
+FORMATS.add("Bruker OPUS", Format((".0", ".opus"), read_opus, takes=("name",), mark=MAGIC, apart=False))

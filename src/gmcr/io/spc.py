@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import FileError
-from gmcr.io.opening import Bytes, Cut, FilePath, parsing, read_bytes
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.opening import Bytes, Cut, FilePath, read_bytes
 from gmcr.io.spectra import Spectrum, join
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
@@ -33,20 +34,17 @@ ORDINATES = {
 }  # fmt: skip
 
 
-def read_spc(path: FilePath) -> Table:
+def read_spc(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Read the traces of an SPC file, one sample each."""
     content = read_bytes(path)
     version = content[1] if len(content) > 1 else 0
-    with parsing(path, "SPC"):
-        if version in (NEW, NEW_BIG_ENDIAN):
-            spectra = _new(path, Bytes(content, "<" if version == NEW else ">"))
-        elif version == OLD:
-            spectra = _old(path, Bytes(content))
-        else:
-            raise FileError(
-                f"{path} is no Galactic SPC file: its second byte is {version:#x}; export it again."
-            )
-        return join(path, spectra)
+    if version in (NEW, NEW_BIG_ENDIAN):
+        spectra = _new(path, Bytes(content, "<" if version == NEW else ">"))
+    elif version == OLD:
+        spectra = _old(path, Bytes(content))
+    else:
+        raise FileError(f"{path} is no Galactic SPC file: its second byte is {version:#x}; export it again.")
+    return join(path, spectra)
 
 
 def _new(path: FilePath, file: Bytes) -> list[Spectrum]:
@@ -154,3 +152,6 @@ def _date(packed: int) -> str | None:
         return None
     year, month, day = packed >> 20, packed >> 16 & 15, packed >> 11 & 31
     return f"{year:04}-{month:02}-{day:02} {packed >> 6 & 31:02}:{packed & 63:02}"
+
+
+FORMATS.add("Galactic SPC", Format((".spc",), read_spc, apart=False))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from gmcr.errors import InputError
 from gmcr.io.cells import Cells
 from gmcr.io.cube import names_channels, unfold
+from gmcr.io.formats import NOTHING, Asked
 from gmcr.io.layout import Sheet, arrange
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
 from gmcr.validation import FloatArray, as_numbers
 
-# Names under which a file may hold samples, a pool, the axis, the samples' names and a cube's mask.
-SAMPLES = ("D", "X", "samples", "data", "spectra", "intensity", "intensities", "absorbance", "cube", "image")
-POOL = ("S", "components", "pool", "profiles", "spectra", "library")
+# Names under which a file may hold the axis, the samples' names and a cube's mask.
 AXES = (
     "axis", "wavelength", "wavelengths", "wavenumber", "wavenumbers", "raman_shift", "ramanshift", "shift",
     "shifts", "wl", "wn", "lambda", "energy", "energies", "mz", "frequency", "frequencies", "nm", "ppm",
@@ -74,23 +73,11 @@ class _Axis:
 def table_of(
     path: FilePath,
     variables: Sequence[Variable],
-    *,
-    samples_in: str = "auto",
-    names: tuple[str, ...] = SAMPLES,
-    name: str | None = None,
-    channel_axis: int | None = None,
+    asked: Asked = NOTHING,
     notes: Sequence[str] = (),
 ) -> Table:
-    """The samples among a file's arrays, with axis and names where other arrays hold them.
-
-    Parameters
-    ----------
-    samples_in : "rows", "columns" or "auto", which goes by the axis
-    names : what the samples may be called, the likeliest first
-    name : what they are called, if the caller knows
-    channel_axis : dimension of a cube that holds the channels
-    """
-    chosen = _chosen(path, variables, names, name)
+    """The samples among a file's arrays, with axis and names where other arrays hold them."""
+    chosen = _chosen(path, variables, asked)
     values, shape = chosen.values, chosen.values.shape
     if 0 in shape:
         raise InputError(f"{path} holds {chosen.name!r} of shape {shape}, which is empty; give samples.")
@@ -99,10 +86,10 @@ def table_of(
     told = [*notes, f"The array {taken}: {' x '.join(map(str, shape))}."]
     axis = _axis_for(chosen, others, told)
     if values.ndim > 2:
-        return _from_cube(path, chosen, others, axis, channel_axis, told)
+        return _from_cube(path, chosen, others, axis, asked.channel_axis, told)
     numbers = as_numbers(values, f"{path} {chosen.name!r}", copy=False).reshape(-1, shape[-1])
-    if len(shape) == 2 and shape[1] == 1 and shape[0] > 1 and samples_in == "auto":
-        samples_in = "columns"
+    if len(shape) == 2 and shape[1] == 1 and shape[0] > 1 and asked.samples_in == "auto":
+        asked = replace(asked, samples_in="columns")
         told.append("It is one column; it was taken for one sample.")
     if axis is None:
         top, left = chosen.labels[1], chosen.labels[0]
@@ -113,14 +100,15 @@ def table_of(
             top=None if top is None else Cells.parse(top),
             left=None if left is None else Cells.parse(left),
         )
-        return arrange(path, sheet, samples_in, told)
-    columns = axis.dimension == 0 and values.ndim == 2 if samples_in == "auto" else samples_in == "columns"
+        return arrange(path, sheet, asked, told)
+    by_axis = asked.samples_in == "auto"
+    columns = axis.dimension == 0 and values.ndim == 2 if by_axis else asked.samples_in == "columns"
     samples = np.ascontiguousarray(numbers.T if columns else numbers)
     told.append(
         f"Samples are in {'columns' if columns else 'rows'}: {samples.shape[0]} x {samples.shape[1]} "
         "(samples x channels)."
     )
-    if samples_in == "auto":
+    if by_axis:
         told.append(f"That was decided by the length of {axis.name!r}.")
     fits = len(axis.values) == samples.shape[1]
     told.append(
@@ -179,22 +167,18 @@ def _from_cube(
     )
 
 
-def _chosen(
-    path: FilePath, variables: Sequence[Variable], names: tuple[str, ...], name: str | None
-) -> Variable:
+def _chosen(path: FilePath, variables: Sequence[Variable], asked: Asked) -> Variable:
     numeric = [variable for variable in variables if variable.is_numeric and variable.values.ndim > 0]
     held = ", ".join(variable.name for variable in variables[:20]) or "nothing"
-    if name is not None:
-        asked = [
-            variable for variable in numeric if name in (variable.name, variable.name.rsplit("/", 1)[-1])
-        ]
-        if len(asked) != 1:
+    if asked.name is not None:
+        found = [v for v in numeric if asked.name in (v.name, v.name.rsplit("/", 1)[-1])]
+        if len(found) != 1:
             raise InputError(
-                f"{path} holds no table of numbers named {name!r}, but {held}; name one of these."
+                f"{path} holds no table of numbers named {asked.name!r}, but {held}; name one of these."
             )
-        return asked[0]
+        return found[0]
     tables = [v for v in numeric if v.values.ndim > 1 and v.short not in AXES + MASKS]
-    for wanted in names:
+    for wanted in asked.called:
         # A vector must be called exactly so: x beside y is an axis, X is a table.
         named = [v for v in tables if v.short == wanted.lower() and (not v.is_vector or v.name == wanted)]
         if len(named) == 1:
@@ -206,8 +190,8 @@ def _chosen(
     if not wide and len(vectors) == 1:
         return vectors[0]
     raise InputError(
-        f"{path} holds no table named {' or '.join(names[:4])}, but {held}; save the table under the name "
-        f"{names[0]}, or say its name."
+        f"{path} holds no table named {' or '.join(asked.called[:4])}, but {held}; save the table under the name "
+        f"{asked.called[0]}, or say its name."
     )
 
 
