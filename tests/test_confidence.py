@@ -26,7 +26,7 @@ from gmcr.confidence.supports import (
     support_posterior,
 )
 from gmcr.confidence.uncut import cut_moments, uncut
-from gmcr.decoder import usage_price
+from gmcr.decoding.prices import usage_price
 from gmcr.errors import InputError
 from gmcr.scoring import match
 from gmcr.window.judge import learned_from

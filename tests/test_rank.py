@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gmcr.errors import InputError
 from gmcr.mixtures import make_mixtures
+from gmcr.noise.poisson import _outer_mean
 from gmcr.rank import (
     RULES,
     WHITE_MISFIT,
@@ -22,7 +23,6 @@ from gmcr.rank import (
 )
 from gmcr.rank.gap import eigengap
 from gmcr.rank.indicator import malinowski
-from gmcr.rank.scaling import _outer_mean
 from gmcr.rank.threshold import gavish_donoho
 from gmcr.rank.white_noise import marchenko_pastur_quantiles, noise_level
 

@@ -8,13 +8,13 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 from scipy.stats import chi2
 
-from gmcr.decoding.subset import best_subsets
+from gmcr.decoding.batch import decode_arrays
+from gmcr.decoding.prices import ALPHA, lone_price, usage_price
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
-from gmcr.threads import product, threads
+from gmcr.noise import NoiseLaw, Proportional, Sigma, degrees_of_freedom, estimate_noise
+from gmcr.threads import threads
 from gmcr.validation import (
     BoolArray,
     FloatArray,
@@ -22,16 +22,9 @@ from gmcr.validation import (
     check_per_sample,
     check_pool,
     check_samples,
-    squared_norms,
 )
 
-ALPHA = 0.05  # probability that the window's noise event fails anywhere in the data set (Theorem 1)
 UNKNOWN_LEVEL = 0.005  # share of explained samples that `known` may wrongly flag
-CHUNK = 16_384  # samples decoded at a time where they are copied: bounds the memory beside the input
-
-_NO_START = np.zeros((0, 0), dtype=bool)
-_NO_WEIGHTS = np.zeros((0, 0))
-_NO_REMOVAL = np.zeros((0, 0))
 
 
 @dataclass(frozen=True)
@@ -92,22 +85,6 @@ class Decoding:
         from gmcr.text import decoding_html
 
         return decoding_html(self)
-
-
-def usage_price(n_components: int, n_samples: int, alpha: float = ALPHA) -> float:
-    """The price λ of a selection in noise units: L_α² = 2 log(6NM/α), the window's lower end (Theorem 1)."""
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
-    return 2.0 * np.log(6.0 * n_components * n_samples / alpha)
-
-
-def lone_price(n_components: int, alpha: float = ALPHA) -> float:
-    """The price of a selection in a sample that is looked at by itself.
-
-    A component that the price for a whole data set makes the decoder leave out stays in the residual, and would
-    make a stranger of a sample that the pool explains. Whether it is one is asked of each sample alone.
-    """
-    return usage_price(n_components, 1, alpha)
 
 
 def decode(
@@ -184,7 +161,7 @@ def decode(
         misfit=misfit,
         margin=margin,
         known=known,
-        noise=sigma if sigma.ndim == 1 else root_mean_square(np.where(np.isnan(samples), np.nan, sigma)),
+        noise=sigma.per_sample(samples),
         judge=partial(_confidence, samples, pool, C, sigma, entry_weights, signed),
         spread=partial(_errors, samples, pool, C, sigma, entry_weights, signed),
     )
@@ -194,42 +171,28 @@ def _confidence(
     D: FloatArray,
     S: FloatArray,
     C: FloatArray,
-    sigma: FloatArray,
+    sigma: Sigma,
     weights: FloatArray | None,
     signed: bool,
 ) -> FloatArray:
     """Confidence in the supports of C over the pool S, which is taken as exact: (samples,)."""
     from gmcr.confidence.supports import support_confidence  # it is built on this module
 
-    return support_confidence(D, S, C, _weighted_noise(sigma, weights), signed=signed)
+    return support_confidence(D, S, C, sigma.weighted(weights), signed=signed)
 
 
 def _errors(
     D: FloatArray,
     S: FloatArray,
     C: FloatArray,
-    sigma: FloatArray,
+    sigma: Sigma,
     weights: FloatArray | None,
     signed: bool,
 ) -> FloatArray:
     """Standard errors of C over the pool S, which is taken as exact: (samples, slots)."""
     from gmcr.confidence.standard_errors import concentration_errors
 
-    return concentration_errors(S, C, where_present(_weighted_noise(sigma, weights), D), signed=signed)
-
-
-def _weighted_noise(sigma: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """As much noise as weighs the entries alike."""
-    if weights is None:
-        return sigma
-    return (sigma[:, None] if sigma.ndim == 1 else sigma) / np.sqrt(np.where(weights > 0, weights, 1.0))
-
-
-def where_present(sigma: FloatArray, D: FloatArray) -> FloatArray:
-    """The noise of samples D, by entry and NaN where one is missing; as it is where none is."""
-    if not np.isnan(squared_norms(D)).any():
-        return sigma
-    return np.where(np.isnan(D), np.nan, sigma[:, None] if sigma.ndim == 1 else sigma)
+    return concentration_errors(S, C, sigma.weighted(weights).where_present(D), signed=signed)
 
 
 def is_explained(misfit: FloatArray, D: FloatArray, C: FloatArray) -> BoolArray:
@@ -241,7 +204,7 @@ def is_explained(misfit: FloatArray, D: FloatArray, C: FloatArray) -> BoolArray:
 def _explained_for_less(
     D: FloatArray,
     S: FloatArray,
-    sigma: FloatArray,
+    sigma: Sigma,
     price: float,
     weights: FloatArray | None,
     k_max: int,
@@ -254,87 +217,6 @@ def _explained_for_less(
     return is_explained(_residuals(D, C, S, sigma, misfit, weights)[1], D, C)
 
 
-def decode_arrays(
-    D: FloatArray,
-    S: FloatArray,
-    sigma: FloatArray,
-    prices: FloatArray,
-    weights: FloatArray | None = None,
-    k_max: int | None = None,
-    signed: bool = False,
-    start: BoolArray | None = None,
-    removal: FloatArray | None = None,
-    gram: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The decoder on checked arrays: concentrations, margins and misfits (both in noise units).
-
-    removal : (samples, slots) of zeros, when given, is filled with what taking a selected slot away costs.
-    gram : (slots, slots) S S', where the caller has it already.
-
-    Rows with a noise of their own per entry, with weights or with missing entries have a Gram matrix of
-    their own; all others share one.
-    """
-    n_samples, n_slots = len(D), len(S)
-    k_max = min(n_slots, D.shape[1]) if k_max is None else k_max
-    C = np.empty((n_samples, n_slots))
-    margin = np.empty(n_samples)
-    misfit = np.empty(n_samples)
-    G = S @ S.T if gram is None else gram
-    squares = squared_norms(D)
-    own_gram = np.isnan(squares)
-    own_gram[:] |= sigma.ndim == 2 or weights is not None
-    for rows in (np.flatnonzero(~own_gram), np.flatnonzero(own_gram)):
-        # Consecutive rows that share a Gram matrix need no memory of their own: all of them at once.
-        step = CHUNK if own_gram[rows].any() or not isinstance(_as_slice(rows), slice) else n_samples
-        for first in range(0, len(rows), step):
-            part = _as_slice(rows[first : first + step])
-            X, scale, price = D[part], sigma[part], prices[part]
-            own_start = _NO_START if start is None else start[part]
-            own_removal = _NO_REMOVAL if removal is None else removal[part]
-            if own_gram[rows[0]]:
-                W, variance = (
-                    _entry_weights(X, scale, None if weights is None else weights[part]),
-                    np.ones(len(X)),
-                )
-                X = np.nan_to_num(X)
-                WX = W * X
-                xx = np.einsum("ml,ml->m", WX, X)
-            else:
-                W, variance, WX, xx = _NO_WEIGHTS, scale**2, X, squares[part]
-            B = product(WX, S, C[part])  # a view of C where rows are consecutive, else a copy
-            margin[part], misfit[part] = best_subsets(
-                B,
-                xx,
-                G,
-                S,
-                W,
-                price * variance,
-                k_max,
-                signed,
-                own_start,
-                variance,
-                own_removal,
-                min(len(X), 16 * get_num_threads()),
-            )
-            if not isinstance(part, slice):
-                C[part] = B
-                if removal is not None:
-                    removal[part] = own_removal
-    return C, margin, misfit
-
-
-def _as_slice(rows: np.ndarray) -> Any:
-    """The same rows as a slice where they are consecutive, so that no copy is made of them."""
-    consecutive = len(rows) > 0 and rows[-1] - rows[0] + 1 == len(rows)
-    return slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows
-
-
-def _entry_weights(X: FloatArray, sigma: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """Weight of each entry, (samples, channels): relative weight over variance, zero where missing."""
-    variance = np.square(sigma[:, None] if sigma.ndim == 1 else sigma)
-    return np.where(np.isnan(X), 0.0, (1.0 if weights is None else weights) / variance)
-
-
 def _noise_of(
     noise: Any,
     D: FloatArray,
@@ -343,7 +225,7 @@ def _noise_of(
     weights: FloatArray | None,
     k_max: int,
     signed: bool,
-) -> FloatArray:
+) -> Sigma:
     """The standard deviations to decode with, from whatever the caller knows of the noise."""
     if noise is None or isinstance(noise, str):
         return _estimated_sigma(D, S, prices, weights, k_max, signed, noise or "auto")
@@ -351,29 +233,9 @@ def _noise_of(
         if not noise.per_entry:
             return noise.sigma(D)
         # One noise per sample first: by entry, the data's own, low entries would weigh most for being low.
-        C, _, _ = decode_arrays(D, S, noise.per_sample(D), prices, weights, k_max, signed)
+        C, _, _ = decode_arrays(D, S, Sigma(noise.sigma(D).per_sample(D)), prices, weights, k_max, signed)
         return noise.sigma(D, C @ S)
-    return check_noise(noise, D)
-
-
-def check_noise(noise: Any, D: FloatArray) -> FloatArray:
-    """Standard deviations as given, never below rounding: (samples,), or (samples, channels) if per entry."""
-    given = as_numbers(noise, "noise")
-    if given.ndim == 2:
-        if given.shape != D.shape:
-            raise InputError(
-                f"noise per entry must have the samples' shape {D.shape}, but has shape {given.shape}."
-            )
-        bad = np.argwhere(~(np.isfinite(given) & (given > 0)) & ~np.isnan(D))
-        if bad.size:
-            row, column = bad[0]
-            raise InputError(
-                f"noise is {given[row, column]} at row {row}, column {column}, but must be positive; "
-                "to leave an entry out, mark it as missing with NaN in D."
-            )
-        return given
-    given = check_per_sample(given, len(D), "noise")
-    return np.maximum(given, NoiseLaw("constant", 0.0).sigma(D))
+    return Sigma.given(noise, D)
 
 
 def _estimated_sigma(
@@ -384,9 +246,9 @@ def _estimated_sigma(
     k_max: int,
     signed: bool,
     kind: str,
-) -> FloatArray:
+) -> Sigma:
     """Noise from what the pool leaves over, descending from a coarse level until it holds still."""
-    law = NoiseLaw("proportional", 0.5)
+    law: NoiseLaw = Proportional(0.5)
     sigma = law.sigma(D)
     for _ in range(30):
         C, _, _ = decode_arrays(D, S, sigma, prices, weights, k_max, signed)
@@ -403,18 +265,18 @@ def _residuals(
     D: FloatArray,
     C: FloatArray,
     S: FloatArray,
-    sigma: FloatArray,
+    sigma: Sigma,
     misfit: FloatArray,
     weights: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray]:
     """Over present entries: norm of each residual in the units of the data, and its square in noise units."""
-    if sigma.ndim == 1 and weights is None:
-        return np.sqrt(misfit) * sigma, misfit
+    if not sigma.per_entry and weights is None:
+        return np.sqrt(misfit) * sigma.values, misfit
     squares = (D - C @ S) ** 2
     norms = np.sqrt(np.nansum(squares, axis=1))
     if weights is None:
         return norms, misfit
-    return norms, np.nansum(squares / np.square(sigma[:, None] if sigma.ndim == 1 else sigma), axis=1)
+    return norms, np.nansum(squares / np.square(sigma.entries), axis=1)
 
 
 def _check_weights(weights: Any, D: FloatArray) -> FloatArray | None:

@@ -373,7 +373,7 @@ class EBgMCR(Unmixer):
         answer = Decomposition.from_factors(
             C[:, slots],
             S[slots],
-            noise=law.per_sample(samples, fit),
+            noise=law.sigma(samples, fit).per_sample(samples),
             noise_law=law.as_dict(),
             signed=self.signed,
             settings={"solver": "eb", "pool_size": self.pool_size, "usage": self.usage},

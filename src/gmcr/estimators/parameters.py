@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
-from gmcr.noise import KINDS, NoiseLaw
+from gmcr.noise import LAWS, Constant, NoiseLaw, Sigma, law_of_replicates
 from gmcr.validation import FloatArray, check_pool
 from gmcr.window.search import Options
 from gmcr.window.start import unit_rows
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 SAME_PROFILE = 1 - 1e-9  # cosine from which a profile of a warm start is a fixed one
 
 
-def check_options(model: GMCR, n_channels: int, sigma: FloatArray | None, warm_start: Any) -> Options:
+def check_options(
+    model: GMCR, n_channels: int, law: str | NoiseLaw, sigma: Sigma | None, warm_start: Any
+) -> Options:
     """What the solver is to do, or an InputError that names the parameter.
 
-    sigma : (samples,) or (samples, channels), the noise where it is given;  warm_start : a Decomposition or None
+    law, sigma : what `known_noise` says;  warm_start : a Decomposition or None
     """
     n_components = None if model.n_components == "auto" else _whole(model.n_components, "n_components")
     max_components = _whole_or_none(model.max_components, "max_components")
@@ -37,14 +39,17 @@ def check_options(model: GMCR, n_channels: int, sigma: FloatArray | None, warm_s
     if model.closure and model.signed:
         raise InputError("closure makes no sense with signed=True: fractions cannot be negative.")
     if model.r2_band is not None:
-        _check_band(model.r2_band, chosen_otherwise=n_components is not None or sigma is not None)
+        _check_band(
+            model.r2_band,
+            chosen_otherwise=n_components is not None or not (sigma is None and isinstance(law, str)),
+        )
     return Options(
         n_components=n_components,
         max_components=max_components,
         fixed=fixed,
         pool=_starting_pool(warm_start, n_channels, fixed),
         signed=bool(model.signed),
-        noise=model.noise if isinstance(model.noise, str) else "constant",
+        noise=law,
         sigma=sigma,
         k_max=_whole_or_none(model.k_max, "k_max"),
         n_starts=_whole(model.n_starts, "n_starts"),
@@ -52,18 +57,39 @@ def check_options(model: GMCR, n_channels: int, sigma: FloatArray | None, warm_s
     )
 
 
-def known_noise(parameter: Any, given: Any) -> Any:
-    """The noise that is known beforehand: `given` to fit, or else a number as parameter; None if it is not."""
-    if isinstance(parameter, str):
-        if parameter not in ("auto", *KINDS):
-            raise InputError(f"noise must be auto, {', '.join(KINDS)} or a number, not {parameter!r}.")
-        return given
-    if isinstance(parameter, bool) or not isinstance(parameter, int | float | np.integer | np.floating):
+def known_noise(
+    parameter: Any, given: Any, replicates: Any, D: FloatArray
+) -> tuple[str | NoiseLaw, Sigma | None]:
+    """What is known of the noise of samples D: a law or its name, and the noise itself where it is given.
+
+    parameter : the estimator's `noise`;  given, replicates : what came to `fit`
+    """
+    law = _check_law(parameter)
+    if replicates is not None:
+        if given is not None or isinstance(law, NoiseLaw):
+            raise InputError("replicates tell the noise, and so does noise; give one of them.")
+        law = law_of_replicates(D, replicates, law)
+    if given is None or isinstance(given, NoiseLaw):
+        return law if given is None else given, None
+    if np.ndim(given) == 0:
+        return _check_law(given), None
+    return law if isinstance(law, str) else law.kind, Sigma.given(given, D)
+
+
+def _check_law(noise: Any) -> str | NoiseLaw:
+    """A law or its name; a number is the level of a constant one."""
+    if isinstance(noise, NoiseLaw):
+        return noise
+    if isinstance(noise, str):
+        if noise != "auto" and noise not in LAWS:
+            raise InputError(f"noise must be auto, {', '.join(LAWS)}, a number or a law, not {noise!r}.")
+        return noise
+    if isinstance(noise, bool) or not isinstance(noise, int | float | np.integer | np.floating):
         raise InputError(
-            f"noise must be a law's name or a number, not {parameter!r:.40}; "
+            f"noise must be a law, its name or a number, not {noise!r:.40}; "
             "noise known per sample goes to fit(D, noise=...)."
         )
-    return NoiseLaw("constant", float(parameter)).level if given is None else given
+    return Constant(float(noise))
 
 
 def _whole(value: Any, name: str) -> int:

@@ -13,20 +13,20 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gmcr.decoder import Decoding, check_noise, where_present
+from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError
 from gmcr.estimators.base import Unmixer
 from gmcr.estimators.labels import channel_axis, check_axis, sample_names
 from gmcr.estimators.parameters import check_options, known_noise
 from gmcr.metrics import r_squared
-from gmcr.noise import NoiseLaw
+from gmcr.noise import NoiseLaw, Sigma, law_of
 from gmcr.storage import read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
 from gmcr.validation import FloatArray, check_pool, refuse_negative
 from gmcr.window.closure import as_fractions, closure_scales
 from gmcr.window.count import Evidence
-from gmcr.window.frozen import FrozenPool
+from gmcr.window.frozen import FrozenPool, Noise
 from gmcr.window.judge import Judge, learned_from
 from gmcr.window.running import run
 from gmcr.window.samples import check_sample_weight, count_above_noise, distinct_samples
@@ -47,8 +47,9 @@ class GMCR(Unmixer):
     max_components : largest count to consider
     fixed_components : (F, channels) known profiles; they are kept, up to their norm, as the first F components
     signed : whether profiles and concentrations may be negative, as for derivative spectra
-    noise : "auto"; a law, "constant", "proportional" or "poisson", whose level is estimated; or the standard
-        deviation of constant noise. Noise known per sample or per entry goes to `fit`
+    noise : "auto"; a law's name, "constant", "proportional" or "poisson", whose level is estimated; a law with
+        its level, an object of `gmcr.noise`; or the standard deviation of constant noise. Noise known per sample
+        or per entry goes to `fit`
     k_max : most components in a sample
     random_state : seed, or a generator of random numbers; None is the seed 0, so that the same data give the
         same answer
@@ -112,7 +113,7 @@ class GMCR(Unmixer):
         max_components: int | None = None,
         fixed_components: Any = None,
         signed: bool = False,
-        noise: str | float = "auto",
+        noise: str | float | NoiseLaw = "auto",
         k_max: int | None = None,
         random_state: Any = None,
         n_starts: int = 1,
@@ -144,6 +145,7 @@ class GMCR(Unmixer):
         *,
         noise: Any = None,
         sample_weight: Any = None,
+        replicates: Any = None,
         warm_start: Decomposition | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> GMCR:
@@ -156,6 +158,8 @@ class GMCR(Unmixer):
         y : ignored
         noise : standard deviation of the noise where it is known, one per sample or one per entry
         sample_weight : (samples,) how often each sample counts; zero leaves it out of the fit
+        replicates : (samples,) labels; samples with the same label are measurements of one thing, whose spread
+            tells the noise
         warm_start : Decomposition whose profiles are the starting pool
         checkpoint : file that holds the best pool so far while the fit runs. If it is there already, left by a
             run on the same data with the same options that was ended, the fit goes on from it
@@ -163,15 +167,16 @@ class GMCR(Unmixer):
         samples = self._samples(D, reset=True)
         if not self.signed:
             refuse_negative(samples, count_above_noise)
-        noise = known_noise(self.noise, noise)
-        sigma = None if noise is None else check_noise(noise, samples)
+        law, sigma = known_noise(self.noise, noise, replicates, samples)
         rows, repeats = distinct_samples(samples, check_sample_weight(sample_weight, len(samples)), sigma)
         if len(rows) < 2:
             raise InputError(
                 f"D has {len(rows)} sample(s) to learn from, copies and empty ones aside; give at least 2."
             )
         training = np.ascontiguousarray(samples[rows])
-        options = check_options(self, samples.shape[1], None if sigma is None else sigma[rows], warm_start)
+        options = check_options(
+            self, samples.shape[1], law, None if sigma is None else sigma[rows], warm_start
+        )
         solution = run(
             training,
             options,
@@ -187,13 +192,13 @@ class GMCR(Unmixer):
         asked, count = options.n_components, solution.state.count
         if asked is not None and count != asked:
             warnings.warn(f"{asked} components were asked for, but only {count} were found.", stacklevel=2)
-        self._learn(D, samples, rows, noise, solution)
+        self._learn(D, samples, rows, sigma, solution)
         return self
 
     def transform(self, D: Any) -> FloatArray:
         """Concentrations of samples over the learned pool: (samples, n_components_)."""
         check_is_fitted(self)
-        return self._decode(self._samples(D, reset=False)).concentrations
+        return self._frozen().decode(self._samples(D, reset=False), self.noise_law_).concentrations
 
     def decode(self, D: Any, *, noise: Any = None) -> Decoding:
         """What samples hold, and whether the learned pool explains them.
@@ -213,10 +218,11 @@ class GMCR(Unmixer):
         """
         check_is_fitted(self)
         samples = self._samples(D, reset=False)
-        out = self._decode(samples, noise)
+        known = self._noise(noise, samples)
+        out = self._frozen().decode(samples, known)
         judge, spread = (
-            partial(self._confidence, samples, out, noise),
-            partial(self._errors, samples, out, noise),
+            partial(self._confidence, samples, out, known),
+            partial(self._errors, samples, out, known),
         )
         return replace(out, judge=judge, spread=spread)
 
@@ -294,23 +300,22 @@ class GMCR(Unmixer):
     # The work
 
     def _learn(
-        self, D: Any, samples: FloatArray, rows: NDArray[np.intp], noise: Any, solution: Solution
+        self, D: Any, samples: FloatArray, rows: NDArray[np.intp], sigma: Sigma | None, solution: Solution
     ) -> None:
         """Freeze the pool and the noise law, and decode the training samples as `transform` will."""
         self.n_components_ = solution.state.count
         self.components_ = solution.state.S
         self.usage_price_ = float(solution.usage_price)
         self.noise_law_ = solution.law
-        if noise is not None and np.ndim(noise) == 0:
-            self.noise_law_ = NoiseLaw("constant", float(noise))
+        noise = solution.law if sigma is None else sigma
         self.count_ = solution.evidence
         self.interrupted_ = bool(solution.interrupted)
         self._pool_covariance = np.zeros((self.n_components_, self.n_components_))
-        out = self._decode(samples, noise)
+        out = self._frozen().decode_plain(samples, noise)
         self._pool_covariance = (
             self._frozen().learned_from(out.concentrations[rows], out.noise[rows]).covariance
         )
-        out = self._decode(samples, noise)
+        out = self._frozen().allow_for_errors(samples, noise, out)
         self._judge = Judge(self._frozen())
         self._judge.keep(samples, out.concentrations, self._sigma(samples, out, noise), rows)
         path = pd.DataFrame([vars(row) for row in solution.path])
@@ -352,32 +357,30 @@ class GMCR(Unmixer):
         self.closure_scales_ = scales
         self.fractions_ = None if scales is None else as_fractions(self.concentrations_, scales)
 
-    def _decode(self, samples: FloatArray, noise: Any = None) -> Decoding:
-        """Decode over the learned pool."""
-        return self._frozen().decode(samples, self.noise_law_ if noise is None else noise)
-
     def _frozen(self) -> FrozenPool:
         n_fixed = 0 if self.fixed_components is None else len(self.fixed_components)
         return FrozenPool(
             self.components_, self._pool_covariance, self.usage_price_, self.k_max, bool(self.signed), n_fixed
         )
 
-    def _sigma(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
-        """The noise that samples were decoded with: (samples,), or (samples, channels) where it is per entry."""
-        if np.ndim(noise) == 2:
-            return check_noise(noise, samples)
-        if noise is None and self.noise_law_.per_entry:
-            return self.noise_law_.sigma(samples, out.concentrations @ self.components_)
-        return out.noise
+    def _noise(self, noise: Any, samples: FloatArray) -> Noise:
+        """The noise of samples: the learned law's, where it is not known better."""
+        if noise is None or isinstance(noise, NoiseLaw):
+            return self.noise_law_ if noise is None else noise
+        return Sigma.given(noise, samples)
 
-    def _confidence(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
+    def _sigma(self, samples: FloatArray, out: Decoding, noise: Noise) -> Sigma:
+        """The noise that samples were decoded with."""
+        return noise.sigma(samples, out.concentrations @ self.components_ if noise.per_entry else None)
+
+    def _confidence(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
         """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
         sigma = self._sigma(samples, out, noise)
         return self._judge.confidence(samples, out.concentrations, sigma, self.concentrations_)
 
-    def _errors(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
+    def _errors(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
         """Standard errors of decoded concentrations over the learned pool, with its errors: (samples, slots)."""
-        sigma = where_present(self._sigma(samples, out, noise), samples)
+        sigma = self._sigma(samples, out, noise).where_present(samples)
         C = out.concentrations
         return self._frozen().errors(C, sigma, learned_from(C, self.concentrations_))
 
@@ -386,6 +389,8 @@ class GMCR(Unmixer):
     def _storable_parameters(self) -> dict[str, Any]:
         """Parameters as JSON types; one that a file cannot hold is left out."""
         parameters = {name: value for name, value in self.get_params().items() if name not in NOT_STORED}
+        if isinstance(self.noise, NoiseLaw):
+            parameters["noise"] = self.noise.as_dict()
         if not isinstance(self.random_state, int | np.integer | None):
             del parameters["random_state"]
         return parameters
@@ -400,12 +405,14 @@ class GMCR(Unmixer):
         parameters = header["parameters"]
         if parameters["r2_band"] is not None:
             parameters["r2_band"] = tuple(parameters["r2_band"])
+        if isinstance(parameters["noise"], dict):
+            parameters["noise"] = law_of(parameters["noise"])
         model = cls(**parameters, fixed_components=arrays.get("fixed_components"))
         model._store(Decomposition.unpack(arrays, header["decomposition"]))
         model._pool_covariance = arrays["pool_covariance"]
         model.usage_price_ = header["usage_price"]
         model._judge = Judge.unpack(arrays, model._frozen(), model.concentrations_)
-        model.noise_law_ = NoiseLaw(**header["noise_law"])
+        model.noise_law_ = law_of(header["noise_law"])
         evidence: dict[str, Any] = {
             name: dict(value) if isinstance(value, list) else value
             for name, value in header["evidence"].items()

@@ -126,7 +126,7 @@ def read_pool(path: FilePath) -> Pool:
         return Pool(table.samples, table.sample_names or _numbered(len(table.samples)), table.axis)
     # Here, since they need pandas and numba, which reading a table does not.
     from gmcr.decomposition import Decomposition
-    from gmcr.noise import KINDS, NoiseLaw
+    from gmcr.noise import LAWS, law_of
 
     model = Decomposition.load(path)
     law = model.noise_law or {}
@@ -134,7 +134,7 @@ def read_pool(path: FilePath) -> Pool:
         model.components,
         model.component_names or _numbered(model.n_components),
         model.axis,
-        NoiseLaw(law["kind"], law["level"]) if law.get("kind") in KINDS else None,
+        law_of(law) if law.get("kind") in LAWS else None,
         model.signed,
     )
 

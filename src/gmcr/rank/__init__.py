@@ -8,18 +8,17 @@ and the report names the scaling under which the remainder looks most like white
 None of this sees components that occur in no sample, or more of them than there are samples or channels.
 
 One rule a file, which registers itself: `edge`, `threshold`, `gap`, `indicator`, `permutations`; `rules` says
-what a rule is, `white_noise` has the law that most of them rest on. `preparation` and `scaling` make what they
-see of the table, `estimate` asks all of them, `report` prints. Nothing here may fit anything.
+what a rule is, `white_noise` has the law that most of them rest on. `preparation` makes what they see of the
+table, `estimate` asks all of them, `report` prints. Nothing here may fit anything.
 """
 
 # Importing a rule registers it; their order is that of the report.
 from gmcr.rank import edge, threshold, gap, indicator, permutations  # noqa: F401, I001
 from gmcr.rank.edge import marchenko_pastur
 from gmcr.rank.estimate import estimate_rank
-from gmcr.rank.preparation import prepare
+from gmcr.rank.preparation import prepare, scalings
 from gmcr.rank.report import RankReport
 from gmcr.rank.rules import RULES, Answer, Rule, Seen
-from gmcr.rank.scaling import scalings
 from gmcr.rank.white_noise import WHITE_MISFIT, misfit, noise_edge
 
 __all__ = [

@@ -13,10 +13,9 @@ from numpy.random import Generator
 from gmcr.errors import InputError
 from gmcr.mixtures import as_generator
 from gmcr.rank.edge import marchenko_pastur
-from gmcr.rank.preparation import prepare
+from gmcr.rank.preparation import prepare, scalings
 from gmcr.rank.report import RankReport
 from gmcr.rank.rules import RULES, Answer, Rule, Seen
-from gmcr.rank.scaling import scalings
 from gmcr.rank.white_noise import WHITE_MISFIT, misfit
 from gmcr.validation import FloatArray, check_samples
 

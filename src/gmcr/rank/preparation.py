@@ -1,4 +1,4 @@
-"""The table before any rule sees it: of a size that can be decomposed, without empty lines, and complete."""
+"""The table before any rule sees it: of a size that can be decomposed, without gaps, and scaled."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import scipy.linalg
 from numpy.random import Generator
 
 from gmcr.errors import InputError
+from gmcr.noise import whitenings
 from gmcr.rank.indicator import malinowski
 from gmcr.rank.white_noise import SMALLEST_TAIL
 from gmcr.validation import BoolArray, FloatArray
@@ -32,6 +33,11 @@ def prepare(table: FloatArray, rng: Generator) -> tuple[FloatArray, list[str]]:
         table = _fill(table, missing)
         notes.append(f"{missing.mean():.1%} of the entries are missing and were filled from the others.")
     return table, notes
+
+
+def scalings(table: FloatArray) -> dict[str, FloatArray]:
+    """The table under each scaling that whitens a usual kind of noise."""
+    return {law.scaling: scaled for law, scaled in whitenings(table).items()}
 
 
 def _draw(table: FloatArray, rng: Generator) -> tuple[FloatArray, list[str]]:

@@ -10,6 +10,7 @@ from dataclasses import fields
 import numpy as np
 
 from gmcr.errors import FileError, InputError
+from gmcr.noise import NoiseLaw, Sigma
 from gmcr.storage import read_model, write_model
 from gmcr.validation import FloatArray
 from gmcr.window.path import Row
@@ -65,8 +66,11 @@ def fingerprint(D: FloatArray, repeats: FloatArray, options: Options) -> str:
     digest = hashlib.sha256()
     given = {field.name: getattr(options, field.name) for field in fields(options) if field.name != "pool"}
     for name, value in {"D": D, "repeats": repeats, **given}.items():
-        array = isinstance(value, np.ndarray)
-        digest.update(json.dumps([name, value.shape if array else value]).encode())
-        if array:
-            digest.update(np.ascontiguousarray(value).data)
+        plain = value.values if isinstance(value, Sigma) else value
+        if isinstance(plain, np.ndarray):
+            digest.update(json.dumps([name, plain.shape]).encode())
+            digest.update(np.ascontiguousarray(plain).data)
+        else:
+            plain = plain.as_dict() if isinstance(plain, NoiseLaw) else plain
+            digest.update(json.dumps([name, plain]).encode())
     return digest.hexdigest()

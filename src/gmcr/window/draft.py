@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from gmcr.noise import root_mean_square
 from gmcr.validation import FloatArray
 from gmcr.window.problem import Problem, State
 
@@ -127,8 +126,7 @@ class Draft:
     def _takers(self, problem: Problem, profile: FloatArray) -> np.ndarray:
         """Samples whose residual holds enough of a profile to pay for its selection."""
         state = self.state
-        sigma = state.sigma if state.sigma.ndim == 1 else root_mean_square(state.sigma)
-        amounts = (problem.X @ profile - state.C @ (state.S @ profile)) / sigma
+        amounts = (problem.X @ profile - state.C @ (state.S @ profile)) / state.sigma.per_sample()
         return np.flatnonzero(amounts**2 > problem.usage_price)
 
     def _accept(self, rows: np.ndarray, trial: State, gram: FloatArray) -> None:

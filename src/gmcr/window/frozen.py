@@ -9,9 +9,12 @@ import numpy as np
 
 from gmcr.confidence.pool_errors import least_squares_covariance
 from gmcr.confidence.standard_errors import concentration_errors
-from gmcr.decoder import Decoding, check_noise, decode, is_explained, lone_price
-from gmcr.noise import NoiseLaw
+from gmcr.decoder import Decoding, decode, is_explained
+from gmcr.decoding.prices import lone_price
+from gmcr.noise import NoiseLaw, Sigma
 from gmcr.validation import BoolArray, FloatArray
+
+Noise = NoiseLaw | Sigma  # a law that gives each sample its noise, or the noise itself
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,21 @@ class FrozenPool:
         covariance[free, free] = least_squares_covariance(C[:, free], sigma)
         return replace(self, covariance=covariance)
 
-    def decode(self, samples: FloatArray, noise: Any) -> Decoding:
-        """Decode samples (samples, channels), whose noise is a law or standard deviations.
+    def decode(self, samples: FloatArray, noise: Noise) -> Decoding:
+        """Decode samples (samples, channels).
 
         The residual of a sample has the noise's variance times one plus the leverage of its concentrations among
         those learned from. Where that could change a selection, the sample is decoded again at a price as much
         higher.
         """
-        out = self._decode_at(self.price, samples, noise)
+        return self.allow_for_errors(samples, noise, self.decode_plain(samples, noise))
+
+    def decode_plain(self, samples: FloatArray, noise: Noise) -> Decoding:
+        """Decode samples as if the pool had no errors."""
+        return self._decode_at(self.price, samples, noise)
+
+    def allow_for_errors(self, samples: FloatArray, noise: Noise, out: Decoding) -> Decoding:
+        """The plain decoding `out` of samples, those decoded again to which the pool's errors matter."""
         leverage = self._leverage(out)
         rows = np.flatnonzero(out.margin < self.price * leverage)
         if rows.size:
@@ -56,10 +66,10 @@ class FrozenPool:
                 getattr(out, name)[rows] = getattr(again, name)
         return replace(out, known=self._known(samples, out, noise), judge=None, spread=None)
 
-    def errors(self, C: FloatArray, sigma: FloatArray, learned: BoolArray) -> FloatArray:
+    def errors(self, C: FloatArray, sigma: Sigma, learned: BoolArray) -> FloatArray:
         """Standard errors of concentrations, the pool's own errors counted in: (samples, slots).
 
-        sigma : (samples,) or (samples, channels), NaN where missing;  learned : which samples it was learned from
+        sigma : NaN where an entry is missing;  learned : which samples the pool was learned from
         """
         out = np.zeros_like(C)
         for own in (False, True):
@@ -75,7 +85,7 @@ class FrozenPool:
                 )
         return out
 
-    def _known(self, samples: FloatArray, out: Decoding, noise: Any) -> BoolArray:
+    def _known(self, samples: FloatArray, out: Decoding, noise: Noise) -> BoolArray:
         """Whether the pool explains samples decoded as `out`, or else at the price of a sample by itself."""
         known = self._explains(samples, out, noise)
         lone = lone_price(len(self.S))
@@ -85,17 +95,18 @@ class FrozenPool:
             known[rows] = self._explains(samples[rows], self._decode_at(price, samples[rows], own), own)
         return known
 
-    def _explains(self, samples: FloatArray, out: Decoding, noise: Any) -> BoolArray:
+    def _explains(self, samples: FloatArray, out: Decoding, noise: Noise) -> BoolArray:
         """Whether noise and the pool's errors, of variance c'Vc in every channel, leave as much as this."""
         C, leverage = out.concentrations, self._leverage(out)
-        if np.ndim(noise) == 2 or (isinstance(noise, NoiseLaw) and noise.per_entry):
+        if noise.per_entry:
             fit = C @ self.S
-            sigma = noise.sigma(samples, fit) if isinstance(noise, NoiseLaw) else check_noise(noise, samples)
-            variance = np.square(sigma) + (leverage * np.square(out.noise))[:, None]
+            variance = (
+                np.square(noise.sigma(samples, fit).values) + (leverage * np.square(out.noise))[:, None]
+            )
             return is_explained(np.nansum(np.square(samples - fit) / variance, axis=1), samples, C)
         return is_explained(out.misfit / (1.0 + leverage), samples, C)
 
-    def _decode_at(self, price: Any, samples: FloatArray, noise: Any) -> Decoding:
+    def _decode_at(self, price: Any, samples: FloatArray, noise: Noise) -> Decoding:
         return decode(samples, self.S, noise, price=price, k_max=self.k_max, signed=self.signed)
 
     def _leverage(self, out: Decoding) -> FloatArray:
@@ -104,6 +115,6 @@ class FrozenPool:
         return np.einsum("mi,mi->m", scaled @ self.covariance, scaled)
 
 
-def _noise_of(noise: Any, rows: Any) -> Any:
-    """The noise of some of the samples, where it is given by sample."""
-    return noise[rows] if np.ndim(noise) > 0 else noise
+def _noise_of(noise: Noise, rows: Any) -> Noise:
+    """The noise of some of the samples."""
+    return noise[rows] if isinstance(noise, Sigma) else noise

@@ -55,7 +55,7 @@ def _cooled(search: Search, S: FloatArray) -> FloatArray:
     problem = search.problem
     sigma, _ = search.noise.sigma(problem, problem.decode(S, search.path.reference))
     for coarser in COOLING:
-        S = problem.rounds(S, coarser * sigma, 2 * ROUNDS).S
+        S = problem.rounds(S, sigma * coarser, 2 * ROUNDS).S
     return S
 
 
@@ -83,8 +83,7 @@ def _dense_pools(search: Search, n: int) -> list[FloatArray]:
 def _whitened(search: Search) -> FloatArray:
     """The samples, missing entries zero, each divided by its noise up to a common factor."""
     problem = search.problem
-    law = search.guess.law
-    if law.kind != "proportional":
+    if not search.guess.law.relative:
         return problem.X
     return problem.X / np.maximum(root_mean_square(problem.D), np.finfo(float).tiny)[:, None]
 

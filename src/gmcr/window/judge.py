@@ -15,6 +15,7 @@ from gmcr.confidence.support_law import SupportLaw, first_law
 from gmcr.confidence.supports import support_confidence
 from gmcr.confidence.uncut import uncut_pool
 from gmcr.confidence.weighing import Judged, spread_rows
+from gmcr.noise import Sigma
 from gmcr.threads import threads
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.frozen import FrozenPool
@@ -43,14 +44,14 @@ class Judge:
     law: SupportLaw | None = None
     pool: FloatArray | None = None
     honest: tuple[Recalibration, Recalibration] = (Recalibration(), Recalibration())
-    kept: tuple[FloatArray, FloatArray, FloatArray] | None = None
+    kept: tuple[FloatArray, FloatArray, Sigma] | None = None
 
-    def keep(self, samples: FloatArray, C: FloatArray, sigma: FloatArray, rows: NDArray[np.intp]) -> None:
+    def keep(self, samples: FloatArray, C: FloatArray, sigma: Sigma, rows: NDArray[np.intp]) -> None:
         """Keep some of the samples in `rows` to learn from."""
         some = rows[spread_rows(len(rows), MOST_KEPT)]
         self.kept = samples[some], C[some], sigma[some]
 
-    def confidence(self, D: FloatArray, C: FloatArray, sigma: FloatArray, trained: FloatArray) -> FloatArray:
+    def confidence(self, D: FloatArray, C: FloatArray, sigma: Sigma, trained: FloatArray) -> FloatArray:
         """Confidence in the supports of samples D decoded as C: (samples,); trained : C in training."""
         self.learn()
         learned = learned_from(C, trained)
@@ -64,13 +65,13 @@ class Judge:
         assert self.kept is not None  # a judge has a law, or samples to learn it from
         self._learn_law()
         samples, C, sigma = self.kept
-        if sigma.ndim == 1 and C.any():
+        if not sigma.per_entry and C.any():
             doubt = 1.0 - self._stated(samples, C, sigma, np.ones(len(C), dtype=bool))
             if doubt.sum() >= WORTH_WHILE:
                 self.honest = self._rehearsed()
         self.kept = None
 
-    def _stated(self, D: FloatArray, C: FloatArray, sigma: FloatArray, learned: BoolArray) -> FloatArray:
+    def _stated(self, D: FloatArray, C: FloatArray, sigma: Sigma, learned: BoolArray) -> FloatArray:
         """Posterior weights of supports as the law has them: (samples,)."""
         return support_confidence(
             D,
@@ -88,20 +89,20 @@ class Judge:
         assert self.kept is not None
         samples, C, sigma = self.kept
         signed, covariance, n_fixed = self.frozen.signed, self.frozen.covariance, self.frozen.n_fixed
-        plain = sigma.ndim == 1 and not signed
+        plain = not (sigma.per_entry or signed)
         given = partial(Judged.of, samples, C=C, noise=sigma, learned=True, signed=signed)
         n_times = COMPLETIONS if plain and not np.isnan(samples).any() else 0
         pool = self.frozen.S
         with threads():
             for time in range(n_times + 1):
-                pool = uncut_pool(samples, pool, C, sigma, covariance) if plain else pool
+                pool = uncut_pool(samples, pool, C, sigma.values, covariance) if plain else pool
                 judged = given(S=pool, pool_covariance=covariance)
                 law = judged.law()
                 if time == n_times:
                     break
                 presence = np.zeros(C.shape)
                 judged.weigh(law, presence)
-                completed = completed_pool(samples, pool, C, sigma, presence, float(law.edges[0]))
+                completed = completed_pool(samples, pool, C, sigma.values, presence, float(law.edges[0]))
                 pool = np.vstack([pool[:n_fixed], completed[n_fixed:]])
         self.pool, self.law = pool, law
 
@@ -113,7 +114,7 @@ class Judge:
         samples, C, sigma = self.kept
         norms = np.linalg.norm(self.pool, axis=1)
         stage = Stage(
-            self.pool / norms[:, None], self.law, samples, C @ self.frozen.S, sigma, self.frozen.signed
+            self.pool / norms[:, None], self.law, samples, C @ self.frozen.S, sigma.values, self.frozen.signed
         )
         random = np.random.default_rng(0)
         seen: dict[bool, list[tuple[FloatArray, BoolArray]]] = {False: [], True: []}
@@ -122,14 +123,14 @@ class Judge:
             again = rehearse(self.frozen, stage, D, noise)
             fresh = stage.draw(len(samples), random)
             judge = Judge(again.frozen)
-            found = again.frozen.decode(D, noise).concentrations
-            judge.keep(D, found, noise, np.arange(len(D)))
+            found = again.frozen.decode(D, Sigma(noise)).concentrations
+            judge.keep(D, found, Sigma(noise), np.arange(len(D)))
             judge._learn_law()
             for trained, (one, held, level) in ((True, (D, truth, noise)), (False, fresh)):
                 some = spread_rows(len(one), REHEARSED)
                 one, held, level = one[some], held[some], level[some]
-                decoded = found[some] if trained else again.frozen.decode(one, level).concentrations
-                stated = judge._stated(one, decoded, level, np.full(len(one), trained))
+                decoded = found[some] if trained else again.frozen.decode(one, Sigma(level)).concentrations
+                stated = judge._stated(one, decoded, Sigma(level), np.full(len(one), trained))
                 seen[trained].append((stated, again.right(decoded, held)))
         new, trained_on = (
             Recalibration.fit(*(np.concatenate(part) for part in zip(*seen[kind]))) for kind in (False, True)

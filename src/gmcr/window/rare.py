@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import norm
 
-from gmcr.decoder import decode_arrays
-from gmcr.noise import root_mean_square
+from gmcr.decoding.batch import decode_arrays
+from gmcr.noise import Sigma
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.draft import HEIR_ROUNDS, Draft, is_hopeless, positive, put, refit
 from gmcr.window.problem import Problem, State
@@ -66,7 +66,7 @@ def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
     """Profiles for slot j from pairs of its samples, those that change what its samples hold."""
     state = draft.state
     rows = np.flatnonzero(state.C[:, j])
-    sigma = state.sigma[rows] if state.sigma.ndim == 1 else root_mean_square(state.sigma[rows])
+    sigma = state.sigma[rows].per_sample()
     order = np.argsort(-state.C[rows, j] / sigma, kind="stable")
     rows, sigma = rows[order], sigma[order]
     X, held = problem.X[rows], state.C[rows] != 0
@@ -81,7 +81,7 @@ def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
         ratio = min(state.C[rows[0], j] / state.C[rows[b], j], sizes)
         noise = np.array([np.hypot(sigma[0], ratio * sigma[b])])
         start = held[:1] | held[b : b + 1]  # both samples hold j, so that the second is in it, as j
-        shares = decode_arrays(X[:1], S, noise, price, signed=True, start=start, gram=G)[0][0]
+        shares = decode_arrays(X[:1], S, Sigma(noise), price, signed=True, start=start, gram=G)[0][0]
         shared, shares[j] = shares[j], 0.0
         seed = positive(X[0] - np.maximum(shares, 0.0) @ S)
         if shared <= 0 or not seed.any():
@@ -110,8 +110,7 @@ def _without_strongest(problem: Problem, draft: Draft, j: int) -> Iterator[Float
     state = draft.state
     rows = np.flatnonzero(state.C[:, j])
     part = state.rows(rows)
-    sigma = part.sigma if part.sigma.ndim == 1 else root_mean_square(part.sigma)
-    amounts = part.C[:, j] / sigma
+    amounts = part.C[:, j] / part.sigma.per_sample()
     strongest = np.argmax(amounts)
     if 2 * amounts[strongest] ** 2 < amounts @ amounts:
         return

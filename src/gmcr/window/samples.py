@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gmcr.errors import InputError
+from gmcr.noise import Sigma
 from gmcr.validation import FloatArray, as_numbers, check_finite
 from gmcr.window.start import guesses
 
 
 def distinct_samples(
-    D: FloatArray, weight: FloatArray, sigma: FloatArray | None = None
+    D: FloatArray, weight: FloatArray, sigma: Sigma | None = None
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """The rows to solve for, and how often each counts.
 
@@ -24,7 +25,7 @@ def distinct_samples(
     D : (samples, channels);  weight : (samples,);  sigma : noise, where it is given beside the samples
     """
     used = np.flatnonzero((weight > 0) & np.nan_to_num(D).any(axis=1))
-    key = (D if sigma is None else np.column_stack([D, sigma]))[used]
+    key = (D if sigma is None else np.column_stack([D, sigma.values]))[used]
     key += 0.0  # no negative zero
     key[np.isnan(key)] = np.nan  # one NaN of the many there are
     as_bytes = key.view(np.dtype((np.void, key.itemsize * key.shape[1]))).ravel()

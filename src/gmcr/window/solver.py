@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gmcr.confidence.weighing import spread_rows
-from gmcr.noise import NoiseLaw, root_mean_square
+from gmcr.noise import NoiseLaw, Sigma, root_mean_square
 from gmcr.validation import FloatArray, squared_norms
 from gmcr.window.count import Evidence, comes_back, correlation_length, decide
 from gmcr.window.dense import leading_vectors
 from gmcr.window.handful import ENOUGH_SAMPLES, SMALL_COUNT, fit_count, fit_counts, polish, profiles_back
 from gmcr.window.moves import merges
-from gmcr.window.path import ROUNDS, Row, descend, settle, typical
+from gmcr.window.path import ROUNDS, Row, descend, settle
 from gmcr.window.problem import State
 from gmcr.window.rare import isolations, leftovers, reweighed, shared_births
 from gmcr.window.search import Options, Search, leaves_white_noise, prepare, scaled_residual
@@ -221,12 +221,12 @@ def _refine(search: Search) -> bool:
     return cheaper
 
 
-def _coarse_sigma(search: Search) -> FloatArray:
+def _coarse_sigma(search: Search) -> Sigma:
     """The noise to start from: shaped by the guessed law, as large as makes one profile explain the samples."""
     problem = search.problem
     fine = search.path.reference
     coarse = coarsest_noise(problem.X) * float(np.median(root_mean_square(problem.D)))
-    return fine * max(1.0, coarse / typical(fine))
+    return fine * max(1.0, coarse / fine.typical)
 
 
 # The choice
