@@ -33,9 +33,7 @@ def read_here(path: FilePath, name: str, asked: Asked) -> Table:
     with parsing(path, name):
         table = FORMATS[name].read(path, asked)
     if not isinstance(table, Table):
-        raise FileError(
-            f"{path} was not read: the reader of {name} files gave {type(table).__name__}, no Table."
-        )
+        raise FileError(f"{path} was not read: the reader of {name} files gave no Table but {table!r:.40}.")
     return table
 
 

@@ -66,13 +66,6 @@ def _array(file: BinaryIO, size: int) -> NDArray[Any]:
     return npy.read_array(file, allow_pickle=False)
 
 
-FORMATS.add(
-    "NumPy",
-    Format(
-        (".npy", ".npz"),
-        read_arrays,
-        takes=("samples_in", "name"),
-        mark=rb"\x93NUMPY|PK\x03\x04",
-        apart=False,
-    ),
-)
+FORMATS.add("NumPy", Format(
+    (".npy", ".npz"), read_arrays, takes=("samples_in", "name"), mark=rb"\x93NUMPY|PK\x03\x04", apart=False,
+))  # fmt: skip

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gmcr.io.units import unit_in
 from gmcr.validation import BoolArray, FloatArray
@@ -44,6 +46,19 @@ def as_number(cell: str, decimal: str = ".") -> float | None:
         number = float(cell.replace(",", ".").replace("d", "e").replace("D", "e"))
         return number if np.isfinite(number) else None
     return float("nan") if cell.lower() in MISSING else None
+
+
+def as_text(value: Any) -> str:
+    """A cell's value as it would be written: a whole number without a point."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value).strip()
+
+
+def goes_one_way(numbers: NDArray[Any]) -> bool:
+    """Whether numbers, of any type, only rise or only fall."""
+    steps = np.diff(numbers.ravel().astype(float))
+    return bool((steps > 0).all() or (steps < 0).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +107,7 @@ class Cells:
         if len(numbers) < (FEW if even else 3) or not np.isfinite(numbers).all():
             return False
         steps = np.diff(numbers)
-        one_way = bool((steps > 0).all() or (steps < 0).all())
-        return one_way and (not even or bool(np.ptp(steps) <= EVEN * np.abs(steps).mean()))
+        return goes_one_way(numbers) and (not even or bool(np.ptp(steps) <= EVEN * np.abs(steps).mean()))
 
     @property
     def counts(self) -> bool:

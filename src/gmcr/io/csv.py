@@ -14,7 +14,7 @@ from gmcr.errors import FileError, InputError
 from gmcr.io.cells import Cells, as_number
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts, arrange, take_apart
-from gmcr.io.opening import FilePath, read_bytes
+from gmcr.io.opening import FilePath, decoded, read_bytes
 from gmcr.io.preamble import without_preamble
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
@@ -90,9 +90,8 @@ def _read_grid(path: FilePath, notes: list[str]) -> Grid:
     width = max(set(widths), key=lambda width: (widths.count(width), width))
     named = 2 * sum(as_number(row[0], decimal) is None for row in rows_seen if row) > len(rows_seen)
     mark = ", decimal commas" if decimal == "," else ""
-    notes.append(
-        f"Cells are separated by {_SPOKEN[delimiter]}{mark}." if width > 1 else "There is one column."
-    )
+    written = f"Cells are separated by {_SPOKEN[delimiter]}{mark}."
+    notes.append(written if width > 1 else "There is one column.")
 
     rows: list[FloatArray] = []
     numbers_of_lines: list[int] = []
@@ -117,16 +116,10 @@ def _read_grid(path: FilePath, notes: list[str]) -> Grid:
 def _numbered_lines(path: FilePath) -> tuple[list[tuple[int, str]], int]:
     """Lines that are neither empty nor comments, with their numbers, and how many comments there are."""
     content = read_bytes(path)
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encoding = "utf-16"
-    else:
-        encoding = "utf-8-sig"
-        if b"\0" in content:
-            raise FileError(f"{path} is not a text table: it holds binary data; export it as CSV.")
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
+    wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if not wide and b"\0" in content:
+        raise FileError(f"{path} is not a text table: it holds binary data; export it as CSV.")
+    text = decoded(content, "utf-16" if wide else "utf-8-sig")
     lines = [(n, line) for n, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1) if line.strip()]
     table = [(number, line) for number, line in lines if not line.lstrip().startswith(COMMENT)]
     if not table:
@@ -228,10 +221,7 @@ def _fitness(lines: list[str], delimiter: str, decimal: str) -> tuple[bool, floa
     return usual > 1, round(good / sum(widths), 3), usual
 
 
-FORMATS.add(
-    "text",
-    Format(
-        (".csv", ".tsv", ".txt", ".dat", ".asc", ".prn", ".dpt", ".xy"), read_csv, takes=("samples_in",),
-        apart=False, write=write_csv,
-    ),
-)  # fmt: skip
+FORMATS.add("text", Format(
+    (".csv", ".tsv", ".txt", ".dat", ".asc", ".prn", ".dpt", ".xy"), read_csv, takes=("samples_in",), apart=False,
+    write=write_csv,
+))  # fmt: skip

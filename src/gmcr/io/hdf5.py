@@ -68,10 +68,7 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-FORMATS.add(
-    "HDF5",
-    Format(
-        (".h5", ".hdf5", ".hdf", ".he5", ".nxs"), read_hdf5, takes=("samples_in", "name"),
-        mark=rb"\x89HDF\r\n\x1a\n|MATLAB 7\.3", package="h5py", extra="readers",
-    ),
-)  # fmt: skip
+FORMATS.add("HDF5", Format(
+    (".h5", ".hdf5", ".hdf", ".he5", ".nxs"), read_hdf5, takes=("samples_in", "name"),
+    mark=rb"\x89HDF\r\n\x1a\n|MATLAB 7\.3", package="h5py", extra="readers",
+))  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 
 from gmcr.errors import FileError
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
-from gmcr.io.opening import FilePath, read_bytes
+from gmcr.io.opening import FilePath, decoded, read_bytes
 from gmcr.io.spectra import Spectrum, join
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
@@ -62,13 +62,9 @@ class _Block:
 
 def read_jcamp(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Read the spectra of a JCAMP-DX file, one per block."""
-    content = read_bytes(path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
     notes: list[str] = []
-    spectra = [_spectrum(path, block, notes) for block in _blocks(path, text) if block.table]
+    blocks = _blocks(path, decoded(read_bytes(path)))
+    spectra = [_spectrum(path, block, notes) for block in blocks if block.table]
     if not spectra:
         raise FileError(f"{path} holds no spectrum as JCAMP-DX (##XYDATA or ##XYPOINTS); export one.")
     return join(path, spectra, notes)
@@ -226,9 +222,6 @@ def _items(path: FilePath, line: int, text: str, room: int) -> tuple[float, list
     return values[0], values[1:], step is not None
 
 
-FORMATS.add(
-    "JCAMP-DX",
-    Format(
-        (".jdx", ".dx", ".jcamp", ".jcm"), read_jcamp, mark=rb"(?i)[\xef\xbb\xbf\r\n ]*##TITLE", apart=False
-    ),
-)
+FORMATS.add("JCAMP-DX", Format(
+    (".jdx", ".dx", ".jcamp", ".jcm"), read_jcamp, mark=rb"(?i)[\xef\xbb\xbf\r\n ]*##TITLE", apart=False,
+))  # fmt: skip

@@ -48,6 +48,6 @@ def _variables(name: str, value: Any, depth: int) -> Iterator[Variable]:
         yield Variable(name, value)
 
 
-FORMATS.add(
-    "MATLAB", Format((".mat",), read_mat, takes=("samples_in", "name"), mark=rb"MATLAB 5\.0", package="scipy")
-)
+FORMATS.add("MATLAB", Format(
+    (".mat",), read_mat, takes=("samples_in", "name"), mark=rb"MATLAB 5\.0", package="scipy",
+))  # fmt: skip

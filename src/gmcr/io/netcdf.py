@@ -36,9 +36,6 @@ def _variable(name: str, variable: Any) -> Variable:
     )
 
 
-FORMATS.add(
-    "NetCDF",
-    Format(
-        (".nc", ".cdf"), read_netcdf, takes=("samples_in", "name"), mark=rb"CDF[\x01\x02]", package="scipy"
-    ),
-)
+FORMATS.add("NetCDF", Format(
+    (".nc", ".cdf"), read_netcdf, takes=("samples_in", "name"), mark=rb"CDF[\x01\x02]", package="scipy",
+))  # fmt: skip

@@ -43,6 +43,14 @@ def read_bytes(path: FilePath, size: int = -1) -> bytes:
         raise FileError(f"{path} could not be read: {error.strerror or error}.") from error
 
 
+def decoded(content: bytes, encoding: str = "utf-8-sig") -> str:
+    """Text in an encoding, or else in Latin-1, in which any bytes are a text."""
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
 def need(package: str, extra: str, path: FilePath, what: str = "read") -> None:
     """Refuse, naming what to install, if a package is missing; an empty name is no package."""
     if package and find_spec(package) is None:
@@ -100,11 +108,7 @@ class Bytes:
     def text(self, size: int, offset: int) -> str:
         """A text of at most `size` bytes that a NUL ends."""
         self._check(offset, size)
-        raw = self.content[offset : offset + size].split(b"\0", 1)[0]
-        try:
-            return raw.decode("utf-8").strip()
-        except UnicodeDecodeError:
-            return raw.decode("latin-1").strip()
+        return decoded(self.content[offset : offset + size].split(b"\0", 1)[0], "utf-8").strip()
 
     def _check(self, offset: int, size: int) -> None:
         if offset < 0 or size < 0 or offset + size > len(self.content):

@@ -6,7 +6,7 @@ size makes it run forever.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,33 +34,16 @@ SIDES = {1: "sample", 2: "reference", 3: ""}
 
 @dataclass(frozen=True)
 class _Block:
-    """An entry of the directory.
+    """An entry of the directory: what it holds, by code numbers, and where it stands, in bytes."""
 
-    Attributes
-    ----------
-    code : what it holds: real or imaginary part, side, kind of parameters, kind of ordinates, derivative, form
-    start, size : where it stands, in bytes
-    """
-
-    code: tuple[int, ...]
+    part: int  # real or imaginary
+    side: int
+    parameters: int  # kind of parameters
+    kind: int  # of ordinates
+    derivative: int
+    form: int
     start: int
     size: int
-
-    @property
-    def side(self) -> int:
-        return self.code[1]
-
-    @property
-    def parameters(self) -> int:
-        return self.code[2]
-
-    @property
-    def kind(self) -> int:
-        return self.code[3]
-
-    @property
-    def form(self) -> int:
-        return self.code[5]
 
     @property
     def label(self) -> str:
@@ -72,7 +55,7 @@ class _Block:
 
     def describes(self, data: _Block) -> bool:
         """Whether these parameters tell the axis of that block of ordinates."""
-        return self.code[:2] == data.code[:2] and self.parameters == STATUS and self.code[3:] == data.code[3:]
+        return replace(data, parameters=STATUS, start=self.start, size=self.size) == self
 
 
 def read_opus(path: FilePath, asked: Asked = NOTHING) -> Table:
@@ -107,7 +90,7 @@ def _directory(file: Bytes) -> list[_Block]:
         if offset + 4 * words > len(file) or words < 0:
             raise Cut
         parts = (code & 3, code >> 2 & 3, code >> 4 & 63, code >> 10 & 127, code >> 17 & 3, code >> 19 & 7)
-        blocks.append(_Block(parts, offset, 4 * words))
+        blocks.append(_Block(*parts, offset, 4 * words))
     return blocks
 
 
@@ -187,9 +170,7 @@ def _texts(file: Bytes, blocks: list[_Block]) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for block in blocks:
         if block.parameters == ORIGIN:
-            facts |= {
-                key: value for key, value in _parameters(file, block).items() if value not in ("", None)
-            }
+            facts |= {key: fact for key, fact in _parameters(file, block).items() if fact not in ("", None)}
     return facts
 
 

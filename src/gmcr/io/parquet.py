@@ -21,9 +21,7 @@ def read_parquet(path: FilePath, asked: Asked = NOTHING) -> Table:
 
     # From memory: one file, whatever its name or its folder look like to pyarrow.
     table = parquet.read_table(pa.BufferReader(read_bytes(path)), use_threads=False)
-    columns: list[Column] = [
-        (str(name), _values(path, str(name), table[name])) for name in table.column_names
-    ]
+    columns: list[Column] = [(name, _values(path, name, table[name])) for name in table.column_names]
     index = [name for name in _index_columns(table.schema.metadata) if name in table.column_names]
     if len(index) != 1:
         return table_of_columns(path, columns, asked)
@@ -60,14 +58,6 @@ def _values(path: FilePath, name: str, column: Any) -> Any:
     return np.array(["" if value is None else str(value) for value in column.to_pylist()], dtype=str)
 
 
-FORMATS.add(
-    "Parquet",
-    Format(
-        (".parquet", ".pq"),
-        read_parquet,
-        takes=("samples_in",),
-        mark=b"PAR1",
-        package="pyarrow",
-        extra="readers",
-    ),
-)
+FORMATS.add("Parquet", Format(
+    (".parquet", ".pq"), read_parquet, takes=("samples_in",), mark=b"PAR1", package="pyarrow", extra="readers",
+))  # fmt: skip

@@ -102,9 +102,6 @@ def _texts(values: Any) -> Any:
     return np.array([str(value) for value in np.asarray(values, dtype=object).ravel()], dtype=str)
 
 
-FORMATS.add(
-    "R",
-    Format(
-        (".rdata", ".rda", ".rds"), read_rdata, takes=("samples_in", "name"), package="rdata", extra="readers"
-    ),
-)
+FORMATS.add("R", Format(
+    (".rdata", ".rda", ".rds"), read_rdata, takes=("samples_in", "name"), package="rdata", extra="readers",
+))  # fmt: skip

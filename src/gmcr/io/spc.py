@@ -82,7 +82,7 @@ def _new(path: FilePath, file: Bytes) -> list[Spectrum]:
             own = file.array("f4", count, position).astype(float)
             position += 4 * count
         use = exponent if exponent == FLOATS or not flags & MULTI else trace_exponent
-        values, size = _ordinates(file, position, count, use, bool(flags & SHORT))
+        values, size = _ordinates(file, position, count, use, flags)
         position += size
         here = facts | ({"z": z, "z_unit": UNITS.get(z_type), "w": w or None} if flags & MULTI else {})
         spectra.append(_spectrum(path, values, own, unit, here))
@@ -103,9 +103,7 @@ def _old(path: FilePath, file: Bytes) -> list[Spectrum]:
     while position < len(file):
         trace_exponent, z, _, _ = _trace_header(file, position)
         use = trace_exponent if flags & MULTI and trace_exponent else exponent
-        values, size = _ordinates(
-            file, position + TRACE_HEADER, count, use, bool(flags & SHORT), swapped=True
-        )
+        values, size = _ordinates(file, position + TRACE_HEADER, count, use, flags, swapped=True)
         position += TRACE_HEADER + size
         here = facts | ({"z": z} if flags & MULTI else {})
         spectra.append(_spectrum(path, values, axis, UNITS.get(x_type), here))
@@ -121,12 +119,12 @@ def _trace_header(file: Bytes, position: int) -> tuple[int, float, int, float]:
 
 
 def _ordinates(
-    file: Bytes, position: int, count: int, exponent: int, short: bool, *, swapped: bool = False
+    file: Bytes, position: int, count: int, exponent: int, flags: int, *, swapped: bool = False
 ) -> tuple[FloatArray, int]:
     """The ordinates from `position`, and how many bytes they take."""
     if exponent in (FLOATS, -FLOATS):
         return file.array("f4", count, position).astype(float), 4 * count
-    if short:
+    if flags & SHORT:
         return file.array("i2", count, position).astype(float) * 2.0 ** (exponent - 16), 2 * count
     if swapped:  # the old format has the more significant word first
         words = file.array("u2", 2 * count, position).astype(np.uint32).reshape(-1, 2)

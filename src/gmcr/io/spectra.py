@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import InputError
+from gmcr.io.cells import goes_one_way
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
@@ -66,10 +67,7 @@ def join(path: FilePath, spectra: Sequence[Spectrum], notes: Sequence[str] = ())
 def _check(path: FilePath, spectrum: Spectrum) -> None:
     if not len(spectrum.values):
         raise InputError(f"{path} holds the spectrum {spectrum.name!r:.60} without a point; leave it out.")
-    if spectrum.axis is None:
-        return
-    steps = np.diff(spectrum.axis)
-    if not np.isfinite(spectrum.axis).all() or not ((steps > 0).all() or (steps < 0).all()):
+    if spectrum.axis is not None and not (np.isfinite(spectrum.axis).all() and goes_one_way(spectrum.axis)):
         raise InputError(
             f"{path} holds the spectrum {spectrum.name!r:.60}, whose axis goes forth and back; order its points."
         )

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gmcr.errors import InputError
-from gmcr.io.cells import Cells
+from gmcr.io.cells import Cells, goes_one_way
 from gmcr.io.cube import names_channels, unfold
 from gmcr.io.formats import NOTHING, Asked
-from gmcr.io.layout import Sheet, arrange
+from gmcr.io.layout import Sheet, arrange, orientation
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
@@ -71,10 +71,7 @@ class _Axis:
 
 
 def table_of(
-    path: FilePath,
-    variables: Sequence[Variable],
-    asked: Asked = NOTHING,
-    notes: Sequence[str] = (),
+    path: FilePath, variables: Sequence[Variable], asked: Asked = NOTHING, notes: Sequence[str] = ()
 ) -> Table:
     """The samples among a file's arrays, with axis and names where other arrays hold them."""
     chosen = _chosen(path, variables, asked)
@@ -92,38 +89,23 @@ def table_of(
         asked = replace(asked, samples_in="columns")
         told.append("It is one column; it was taken for one sample.")
     if axis is None:
-        top, left = chosen.labels[1], chosen.labels[0]
-        if left is None:
-            left = _names_for(others, len(numbers))
-        sheet = Sheet(
-            numbers,
-            top=None if top is None else Cells.parse(top),
-            left=None if left is None else Cells.parse(left),
-        )
-        return arrange(path, sheet, asked, told)
+        left, top = chosen.labels
+        left = _names_for(others, len(numbers)) if left is None else left
+        above, beside = (None if labels is None else Cells.parse(labels) for labels in (top, left))
+        return arrange(path, Sheet(numbers, top=above, left=beside), asked, told)
     by_axis = asked.samples_in == "auto"
     columns = axis.dimension == 0 and values.ndim == 2 if by_axis else asked.samples_in == "columns"
     samples = np.ascontiguousarray(numbers.T if columns else numbers)
-    told.append(
-        f"Samples are in {'columns' if columns else 'rows'}: {samples.shape[0]} x {samples.shape[1]} "
-        "(samples x channels)."
-    )
+    told.append(orientation(samples, columns))
     if by_axis:
         told.append(f"That was decided by the length of {axis.name!r}.")
-    fits = len(axis.values) == samples.shape[1]
-    told.append(
-        f"The axis {axis.name!r} runs from {axis.values[0]:g} to {axis.values[-1]:g}."
-        if fits
-        else f"The axis {axis.name!r} does not fit the channels; it was left out."
-    )
+    if len(axis.values) == samples.shape[1]:
+        told.append(f"The axis {axis.name!r} runs from {axis.values[0]:g} to {axis.values[-1]:g}.")
+    else:
+        told.append(f"The axis {axis.name!r} does not fit the channels; it was left out.")
     labels = chosen.labels[int(columns)] or _names_for(others, len(samples))
-    return Table(
-        samples,
-        axis.values if fits else None,
-        None if labels is None else tuple(labels),
-        tuple(told),
-        axis_unit=axis.unit if fits else None,
-    )
+    names = None if labels is None else tuple(labels)
+    return _on_axis(Table(samples, None, names, tuple(told)), axis)
 
 
 def _from_cube(
@@ -156,15 +138,14 @@ def _from_cube(
     )
     if len(samples) < n_pixels:
         told.append(f"{n_pixels - len(samples)} pixels are masked or empty and were left out.")
-    fits = axis is not None and len(axis.values) == samples.shape[1]
-    return Table(
-        samples,
-        axis.values if axis is not None and fits else None,
-        pixels.names,
-        tuple(told),
-        axis_unit=axis.unit if axis is not None and fits else None,
-        pixels=pixels,
-    )
+    return _on_axis(Table(samples, None, pixels.names, tuple(told), pixels=pixels), axis)
+
+
+def _on_axis(table: Table, axis: _Axis | None) -> Table:
+    """The table with its axis, if that fits."""
+    if axis is None or len(axis.values) != table.samples.shape[1]:
+        return table
+    return replace(table, axis=axis.values, axis_unit=axis.unit)
 
 
 def _chosen(path: FilePath, variables: Sequence[Variable], asked: Asked) -> Variable:
@@ -219,35 +200,19 @@ def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> 
             f"The array {called[0].name!r} has shape {called[0].values.shape} and does not fit; it was left out."
         )
         return None
-    fitting = [v for v in vectors.values() if v.values.size == shape[-1] and _goes_one_way(v.values)]
+    fitting = [v for v in vectors.values() if v.values.size == shape[-1] and goes_one_way(v.values)]
     return _as_axis(fitting[0], len(shape) - 1) if len(fitting) == 1 and not any(chosen.labels) else None
 
 
 def _as_axis(variable: Variable, dimension: int) -> _Axis | None:
     values = variable.values.ravel().astype(float)
-    unit = (
-        as_unit(variable.unit)
-        if variable.unit
-        else as_unit(variable.short)
-        if variable.short == "nm"
-        else None
-    )
+    unit = as_unit(variable.unit or ("nm" if variable.short == "nm" else ""))
     return _Axis(variable.name, values, dimension, unit) if np.isfinite(values).all() else None
 
 
-def _goes_one_way(values: NDArray[Any]) -> bool:
-    steps = np.diff(values.ravel().astype(float))
-    return bool((steps > 0).all() or (steps < 0).all())
-
-
 def _names_for(others: Sequence[Variable], count: int) -> list[str] | None:
-    for wanted in NAMES:
-        for variable in others:
-            if (
-                variable.short == wanted
-                and variable.values.dtype.kind in "US"
-                and variable.values.size == count
-            ):
-                texts = variable.values.ravel().tolist()
-                return [t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts]
+    fitting = [v for v in others if v.values.dtype.kind in "US" and v.values.size == count]
+    for variable in [v for wanted in NAMES for v in fitting if v.short == wanted][:1]:
+        texts = variable.values.ravel().tolist()
+        return [t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts]
     return None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import FileError, InputError
-from gmcr.io.cells import Cells, as_number
+from gmcr.io.cells import Cells, as_number, as_text
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts, arrange, take_apart
 from gmcr.io.opening import FilePath
@@ -125,16 +125,8 @@ def _grid(path: FilePath, rows: list[tuple[Any, ...]], first: tuple[int, int]) -
 
 
 def _cells(values: Sequence[Any], length: int) -> Cells:
-    padded = [*values, *[None] * (length - len(values))]
-    return Cells.parse([_text(value) for value in padded])
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value).strip()
+    texts = ["" if value is None else as_text(value) for value in values]
+    return Cells.parse(texts + [""] * (length - len(values)))
 
 
 def _reference(row: int, column: int) -> str:
@@ -177,10 +169,7 @@ def _is_workbook(path: FilePath) -> bool:
         return False
 
 
-FORMATS.add(
-    "XLSX",
-    Format(
-        (".xlsx", ".xlsm"), read_xlsx, takes=("samples_in", "name"), mark=rb"PK\x03\x04", is_one=_is_workbook,
-        package="openpyxl", extra="readers", write=write_xlsx,
-    ),
-)  # fmt: skip
+FORMATS.add("XLSX", Format(
+    (".xlsx", ".xlsm"), read_xlsx, takes=("samples_in", "name"), mark=rb"PK\x03\x04", is_one=_is_workbook,
+    package="openpyxl", extra="readers", write=write_xlsx,
+))  # fmt: skip

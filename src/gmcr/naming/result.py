@@ -69,9 +69,8 @@ class Matches:
         }
 
     def __repr__(self) -> str:
-        return (
-            f"<Matches: {sum(name is not None for name in self.names)} of {len(self.table)} profiles named>"
-        )
+        named = sum(name is not None for name in self.names)
+        return f"<Matches: {named} of {len(self.table)} profiles named>"
 
     def __str__(self) -> str:
         header, rows = self._cells()

@@ -67,12 +67,9 @@ class RankReport:
                 f"The quick look suggests {self.count}, with little weight: under no scaling does the "
                 f"remainder look like white noise (closest: {place}), so rules that need it count too many."
             )
+        there = f"{place}, where the remainder looks like white noise"
         if self.agree:
-            return (
-                f"All rules agree on {self.count} under {place}, where the remainder looks like white noise."
-            )
+            return f"All rules agree on {self.count} under {there}."
         answers = sorted({count for (_, scaling), count in self.counts.items() if scaling == self.scaling})
-        return (
-            f"The rules do not agree: under {place}, where the remainder looks like white noise, they say "
-            f"{', '.join(map(str, answers))}; the median is {self.count}."
-        )
+        said = ", ".join(map(str, answers))
+        return f"The rules do not agree: under {there}, they say {said}; the median is {self.count}."
