@@ -51,6 +51,7 @@ def check(call, *arguments):
             return call(*arguments)
         except GMCRError as error:
             assert str(error).strip()  # noqa: PT017
+            assert "no text file:" not in str(error)  # noqa: PT017  # any text is one: that is a mistake of ours
             return None
 
 

@@ -1,6 +1,7 @@
 """Readers of other programs' files: the numbers they hold, and one clear error where they are damaged."""
 
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from spc_io.high_level import EvenAxis
 import gmcr
 import made_files as made
 from gmcr.errors import FileError, GMCRError, InputError
-from gmcr.io import apart
+from gmcr.io import Format, Table, apart
 from gmcr.io.formats import FORMATS, format_of
 from made_files import AXIS, NAMES, D
 
@@ -490,6 +491,70 @@ def test_every_format_is_told_by_its_content(files, tmp_path):
         assert format_of(tmp_path / "a.bin") == form, name
     (tmp_path / "a.bin").write_bytes(files["made.xlsx"].read_bytes())
     np.testing.assert_array_equal(gmcr.read(tmp_path / "a.bin").samples, D)
+
+
+def test_the_documentation_lists_every_format():
+    page = (Path(__file__).parents[1] / "docs" / "formats.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:5]] for line in page.splitlines() if "| ." in line]
+    shown = [(name, tuple(re.findall(r"\.\w+", suffixes.lower())), by) for name, suffixes, _, by in rows]
+    assert shown == [(name, form.suffixes, form.package or "gmcr") for name, form in FORMATS.items()]
+
+
+@pytest.fixture
+def add():
+    """A format for the time of a test, read here and not apart."""
+    yield lambda name, suffix, read, **more: FORMATS.add(name, Format((suffix,), read, apart=False, **more))
+    FORMATS._forget(f"the module {__name__}")
+
+
+def test_a_format_that_is_added(add, tmp_path):
+    add("plain", ".plain", lambda path, asked: Table([[1, 2]], notes=("read",)))
+    add("marked", ".txt", lambda path, asked: Table([[3]]), mark=b"MARK.", package="nowhere_to_be_found")
+    add("archive", ".arc", lambda path, asked: Table([[4]]), mark=rb"PK")
+    (tmp_path / "a.plain").write_text("")
+    table = gmcr.read(tmp_path / "a.plain", samples_in="columns")
+    assert table.samples.tolist() == [[1, 2]]
+    assert table.samples.dtype == float
+    assert table.notes == ("read", "The file itself says what a sample is; samples_in was left aside.")
+    with pytest.raises(InputError, match="holds one table, so that the name 'D' is of no use"):
+        gmcr.read(tmp_path / "a.plain", name="D")
+    (tmp_path / "a.txt").write_text("1 2\n3 5\n")
+    assert format_of(tmp_path / "a.txt") == "text"  # what was there first has the extension
+    (tmp_path / "a.txt").write_text("MARK\n")
+    with pytest.raises(FileError, match=r"needs nowhere_to_be_found .*pip install nowhere_to_be_found"):
+        gmcr.read(tmp_path / "a.txt")
+    for name, form in (("a.arc", "archive"), ("a.npz", "NumPy"), ("a.bin", "NumPy"), ("a.xlsx", "XLSX")):
+        (tmp_path / name).write_bytes(b"PK\x03\x04")
+        assert format_of(tmp_path / name) == form
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda path, asked: [[1, 2]], "the reader of odd files gave no Table but"),
+        (lambda path, asked: {}["a"], "is damaged or no odd file: 'a'"),
+        (lambda path, asked: Table([1, 2]), r"samples of shape \(2,\) do not go with"),
+        (
+            lambda path, asked: Table([[1, 2]], [1.0]),
+            "1 names, 1 pixels and 1 positions; a table has a row per",
+        ),
+        (lambda path, asked: Table([[1, 2]], None, ("a", "b")), "do not go with 2 names"),
+        (lambda path, asked: Table([[1, np.inf]]), "is infinite at row 0, column 1"),
+    ],
+)
+def test_a_format_whose_reader_is_wrong(add, tmp_path, read, message):
+    add("odd", ".odd", read)
+    (tmp_path / "a.odd").write_text("")
+    with pytest.raises(GMCRError, match=message):
+        gmcr.read(tmp_path / "a.odd")
+
+
+def test_reading_a_table_imports_no_package_of_another_format(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2\n3,5\n")
+    code = "import sys, gmcr; gmcr.read('a.csv'); print(sorted(set(sys.modules) & set(sys.argv[1:])))"
+    heavy = ["h5py", "openpyxl", "pyarrow", "rdata", "pandas", "numba", "scipy.io", "xarray"]
+    done = subprocess.run([sys.executable, "-c", code, *heavy], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
 
 
 def test_infinite_numbers_are_refused(tmp_path):

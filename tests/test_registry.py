@@ -1,16 +1,24 @@
 """The doors, with packages that are not there: what they add takes part, and what cannot be used is left out."""
 
+import json
+import os
+import re
+import subprocess
 import sys
 import threading
 import warnings
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from gmcr import registry
+from gmcr import make_mixtures, registry
 from gmcr.errors import InputError
 from gmcr.registry import Registry
+
+ROOT = Path(__file__).parents[1]
+FORMATS_PAGE = ROOT / "docs" / "formats.md"
 
 
 @pytest.fixture
@@ -143,3 +151,63 @@ def test_threads_wait_for_all_packages(doors, install):
     for thread in threads:
         thread.join()
     assert seen == [["red", "green"]] * 4
+
+
+# The examples of the documentation, installed
+
+
+RULE = """
+from gmcr.rank import RULES, Answer, Rule
+
+
+
+def above(seen):
+    return Answer(int((seen.values > 5 * np.median(seen.values)).sum()))
+
+
+RULES.add("five-medians", Rule("five medians", above))
+"""
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """A file of a format that only the documentation's example reads, and a command line with it installed."""
+    texts = re.findall(
+        r"^```text\n# my_lab.py\n(.*?)^```", FORMATS_PAGE.read_text(), re.MULTILINE | re.DOTALL
+    )
+    (module,) = texts
+    assert len(module.splitlines()) <= 40
+    site = tmp_path / "site"
+    metadata = site / "my_lab-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (site / "my_lab.py").write_text(module + RULE)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my-lab\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[gmcr]\nmy-lab = my_lab\n")
+    D = make_mixtures(4, 20, 30, 30, random_state=0).D
+    lines = ["LAB 1", " ".join(map(str, range(400, 430)))]
+    lines += [f"s{index} " + " ".join(map(repr, row.tolist())) for index, row in enumerate(D)]
+    (tmp_path / "a.lab").write_text("\n".join(lines))
+
+    def command(*words, installed=True):
+        paths = [str(site)] * installed + [os.environ.get("PYTHONPATH", ""), str(ROOT / "src")]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+        call = [sys.executable, "-m", "gmcr", *words]
+        return subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    return command
+
+
+def test_a_package_adds_a_format_and_a_rank_rule(lab, tmp_path):
+    done = lab("rank", "a.lab")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"five medians +4 +4 +4", done.stdout)
+    (tmp_path / "a.other").write_text((tmp_path / "a.lab").read_text())
+    facts = json.loads(lab("info", "a.other", "--json").stdout)  # told by its first bytes
+    assert (facts["samples"], facts["channels"], facts["axis"]) == (20, 30, "400 to 429 nm")
+    (tmp_path / "bad.lab").write_text("LAB 1\n400 401\ns1 1 oops\n")
+    done = lab("info", "bad.lab")
+    message = "bad.lab is damaged or no my lab file: could not convert string to float: 'oops'."
+    assert (done.returncode, done.stderr) == (1, f"gmcr: {message}\n")
+    done = lab("info", "a.lab", installed=False)
+    assert done.returncode == 1
+    assert "a.lab has no extension gmcr reads; give a file ending in .csv, .tsv," in done.stderr
