@@ -516,7 +516,7 @@ def test_a_format_that_is_added(add, tmp_path):
     assert table.samples.tolist() == [[1, 2]]
     assert table.samples.dtype == float
     assert table.notes == ("read", "The file itself says what a sample is; samples_in was left aside.")
-    with pytest.raises(InputError, match="holds one table, so that the name 'D' is of no use"):
+    with pytest.raises(InputError, match="holds one table, so the name 'D' is of no use"):
         gmcr.read(tmp_path / "a.plain", name="D")
     (tmp_path / "a.txt").write_text("1 2\n3 5\n")
     assert format_of(tmp_path / "a.txt") == "text"  # what was there first has the extension
@@ -570,7 +570,7 @@ def test_infinite_numbers_are_refused(tmp_path):
 
 
 def test_names_are_only_for_files_that_hold_several_tables(files):
-    with pytest.raises(InputError, match="holds one table, so that the name 'D' is of no use"):
+    with pytest.raises(InputError, match="holds one table, so the name 'D' is of no use"):
         gmcr.read(files["made.csv"], name="D")
     with pytest.raises(InputError, match="samples_in must be"):
         gmcr.read(files["made.h5"], "sideways")

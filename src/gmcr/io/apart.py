@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import IO, Any
 
 import numpy as np
@@ -95,16 +95,9 @@ def _received(file: IO[bytes]) -> Table:
     if "error" in facts:
         raise (InputError if facts["is_input"] else FileError)(facts["error"])
     arrays = {name: np.load(file, allow_pickle=False) for name in facts["arrays"]}
-    names = facts["sample_names"]
-    return Table(
-        arrays["samples"],
-        arrays.get("axis"),
-        None if names is None else tuple(names),
-        tuple(facts["notes"]),
-        axis_unit=facts["axis_unit"],
-        metadata=facts["metadata"],
-        pixels=Pixels(arrays["kept"]) if "kept" in arrays else None,
-    )
+    names, pixels = facts["sample_names"], Pixels(arrays["kept"]) if "kept" in arrays else None
+    table = Table(arrays["samples"], arrays.get("axis"), names and tuple(names), tuple(facts["notes"]))
+    return replace(table, axis_unit=facts["axis_unit"], metadata=facts["metadata"], pixels=pixels)
 
 
 def _limit_memory() -> None:

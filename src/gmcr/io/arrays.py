@@ -45,7 +45,7 @@ def read_arrays(path: FilePath, asked: Asked = NOTHING) -> Table:
 
 def write_arrays(path: FilePath, **arrays: NDArray[Any]) -> None:
     """Write an .npz file, whole or not at all."""
-    from gmcr.storage import write_whole
+    from gmcr.storage import write_whole  # with it comes pandas, which reading does without
 
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)  # type: ignore[arg-type]

@@ -20,17 +20,14 @@ LONG = 20  # numbers that go one way for at least so long are an axis even in un
 
 # Headings: what stands below or beside them is names of samples, or the channel axis.
 NAME_WORDS = re.compile(
-    r"(sample|spectrum|spectra|mixture|component|file)?[ _]?(name|id|index|label|number|no|nr)?s?\.?",
-    re.IGNORECASE,
+    r"(?i)(sample|spectrum|spectra|mixture|component|file)?[ _]?(name|id|index|label|number|no|nr)?s?\.?"
 )
-AXIS_WORDS = re.compile(
-    r"wave|shift|\bnm\b|cm.?-?1|m/?z|ppm|channel|axis|energy|freq|\bx\b|mass", re.IGNORECASE
-)
+AXIS_WORDS = re.compile(r"(?i)wave|shift|\bnm\b|cm.?-?1|m/?z|ppm|channel|axis|energy|freq|\bx\b|mass")
 # Labels that by themselves are of samples, or of channels.
 SAMPLE_LABEL = re.compile(
-    r"(s|sample|spectrum|spec|mix|mixture|specimen|batch|run|scan|replicate)[ _.-]?\d+", re.IGNORECASE
+    r"(?i)(s|sample|spectrum|spec|mix|mixture|specimen|batch|run|scan|replicate)[ _.-]?\d+"
 )
-CHANNEL_LABEL = re.compile(r"(x|v|ch|channel|wl|var|band|feature)[ _.-]?\d+(\.\d+)?", re.IGNORECASE)
+CHANNEL_LABEL = re.compile(r"(?i)(x|v|ch|channel|wl|var|band|feature)[ _.-]?\d+(\.\d+)?")
 # None of these patterns can match one text in two ways, so that a cell of a million digits takes no time.
 _NUMBER = {
     ".": re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?"),

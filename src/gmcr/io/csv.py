@@ -44,7 +44,7 @@ def read_csv(path: FilePath, asked: Asked = NOTHING) -> Table:
 
 def write_csv(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table, whole or not at all; numbers read back exactly, and no text runs as a formula."""
-    from gmcr.storage import write_whole
+    from gmcr.storage import write_whole  # with it comes pandas, which reading does without
 
     text = io.StringIO()
     for row in (header, *rows):
@@ -93,23 +93,16 @@ def _read_grid(path: FilePath, notes: list[str]) -> Grid:
     written = f"Cells are separated by {_SPOKEN[delimiter]}{mark}."
     notes.append(written if width > 1 else "There is one column.")
 
-    rows: list[FloatArray] = []
-    numbers_of_lines: list[int] = []
     texts: Texts = {}
-    first_row: list[str] = []
-    first_column: list[str] = []
-    for line, cells in _of_one_width(path, _split(lines, delimiter), width, decimal, named):
-        numbers = _numbers(cells, decimal, texts, len(rows))
-        first_row = first_row or cells
-        first_column.append(unescaped(cells[0].strip()))
-        rows.append(numbers)
-        numbers_of_lines.append(line)
+    table = list(_one_width(path, _split(lines, delimiter), width, decimal, named))
+    rows = [_numbers(cells, decimal, texts, row) for row, (_, cells) in enumerate(table)]
+    first_row, first_column = table[0][1], [cells[0] for _, cells in table]
     return Grid(
         np.array(rows),
         texts,
         Cells.parse([unescaped(cell.strip()) for cell in first_row], decimal),
-        Cells.parse(first_column, decimal),
-        lambda row, column: f"{path} line {numbers_of_lines[row]}, column {column + 1}",
+        Cells.parse([unescaped(cell.strip()) for cell in first_column], decimal),
+        lambda row, column: f"{path} line {table[row][0]}, column {column + 1}",
     )
 
 
@@ -139,7 +132,7 @@ def _split(lines: list[tuple[int, str]], delimiter: str) -> Iterator[Line]:
         done = reader.line_num
 
 
-def _of_one_width(
+def _one_width(
     path: FilePath, lines: Iterable[Line], width: int, decimal: str, named: bool
 ) -> Iterator[Line]:
     """Lines of `width` cells: texts above and below the table are filled up, any other line is refused.

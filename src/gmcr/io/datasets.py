@@ -142,9 +142,8 @@ def _objects(file: _File) -> dict[str, Any]:
     try:
         return load_objects(_fetched(file))  # its checksum is known, so that it need not be read apart
     except ModuleNotFoundError as error:
-        raise GMCRError(
-            f"data sets need {error.name}; install it with: pip install 'gmcr[datasets]'."
-        ) from error
+        told = f"data sets need {error.name}; install it with: pip install 'gmcr[datasets]'."
+        raise GMCRError(told) from error
 
 
 def _fetched(file: _File) -> Path:

@@ -33,9 +33,8 @@ def read_folder(path: FilePath, files: Sequence[Path], read_file: Callable[[Path
         try:
             table = read_file(file)
         except GMCRError as error:
-            raise type(error)(
-                f"{error} (It is one of {len(files)} files; move it out to do without it.)"
-            ) from error
+            told = f"{error} (It is one of {len(files)} files; move it out to do without it.)"
+            raise type(error)(told) from error
         names = [file.stem] if len(table.samples) == 1 else [f"{file.stem} {n}" for n in _names(table)]
         facts = {key: value for key, value in table.metadata.items() if not isinstance(value, list)}
         spectra += [

@@ -9,7 +9,7 @@ import numpy as np
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
-from gmcr.io.variables import Variable, table_of
+from gmcr.io.variables import Variable, last, table_of
 
 
 def read_hdf5(path: FilePath, asked: Asked = NOTHING) -> Table:
@@ -24,7 +24,7 @@ def read_hdf5(path: FilePath, asked: Asked = NOTHING) -> Table:
     def visit(key: str, item: Any) -> None:
         if not isinstance(item, h5py.Dataset) or not item.shape or key.startswith("#refs#"):
             return
-        wanted = asked.name in (None, key, key.rsplit("/", 1)[-1])
+        wanted = asked.name in (None, key, last(key))
         if item.dtype.kind in "fiucb" and (wanted or item.ndim < 2):
             variables.append(_numbers(key, item))
         elif h5py.check_string_dtype(item.dtype) is not None and item.ndim == 1:

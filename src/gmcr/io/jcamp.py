@@ -132,12 +132,10 @@ def _spectrum(path: FilePath, block: _Block, notes: list[str]) -> Spectrum:
 
 def _pairs(path: FilePath, block: _Block) -> tuple[FloatArray, FloatArray]:
     numbers: list[float] = []
-    for line, text in block.lines:
+    for row, text in block.lines:
         for word in re.split(r"[\s,;]+", text.strip(" ,;")):
             if not _FLOAT.fullmatch(word):
-                raise FileError(
-                    f"{path} line {line} holds {word!r:.40}, which is no number; export it again."
-                )
+                raise FileError(f"{path} line {row} holds {word!r:.40}, which is no number; export it again.")
             numbers.append(float(word))
     if len(numbers) % 2:
         raise FileError(f"{path} has an abscissa without an ordinate; it is damaged or cut short.")
@@ -181,9 +179,7 @@ def _evenly(
         step = abs(last - first) / (count - 1)
         index, abscissas = np.array([s[0] for s in starts]), np.array([s[1] for s in starts]) * factor
         if (np.abs(abscissas - axis[np.minimum(index, count - 1)]) > 2 * step + abs(factor)).any():
-            notes.append(
-                "Positions within the file do not agree with ##FIRSTX and ##LASTX, which were taken."
-            )
+            notes.append("Positions in the file do not agree with ##FIRSTX and ##LASTX, which were taken.")
     return axis, np.array(ordinates, dtype=float) * block.number("YFACTOR", 1.0)
 
 

@@ -26,13 +26,9 @@ def read_parquet(path: FilePath, asked: Asked = NOTHING) -> Table:
     if len(index) != 1:
         return table_of_columns(path, columns, asked)
     names = [str(value) for value in dict(columns)[index[0]].tolist()]
-    return table_of_columns(
-        path,
-        [(name, values) for name, values in columns if name != index[0]],
-        asked,
-        row_names=names,
-        row_heading="" if index[0].startswith("__index_level") else index[0],
-    )
+    heading = "" if index[0].startswith("__index_level") else index[0]
+    others = [(name, values) for name, values in columns if name != index[0]]
+    return table_of_columns(path, others, asked, row_names=names, row_heading=heading)
 
 
 def _index_columns(metadata: dict[bytes, bytes] | None) -> list[str]:

@@ -17,7 +17,7 @@ from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.frames import table_of_columns
 from gmcr.io.opening import FilePath, read_bytes
 from gmcr.io.table import Table
-from gmcr.io.variables import Variable, table_of
+from gmcr.io.variables import Variable, last, table_of
 
 MOST_BYTES = 4 << 30  # once unpacked
 DEEPEST = 8  # lists within lists that are looked into
@@ -29,15 +29,10 @@ def read_rdata(path: FilePath, asked: Asked = NOTHING) -> Table:
     frames = {key: value for key, value in _flat(objects) if hasattr(value, "columns")}
     variables = [_variable(key, value) for key, value in _flat(objects) if not hasattr(value, "columns")]
     variables = [variable for variable in variables if variable.values.dtype.kind in "fiucU"]
-    chosen = [key for key in frames if asked.name in (key, key.rsplit("/", 1)[-1])]
+    chosen = [key for key in frames if asked.name in (key, last(key))]
     matrices = [v for v in variables if v.values.ndim > 1 and v.is_numeric]
     if asked.name is None and not matrices:
-        known = [
-            key
-            for key in frames
-            for wanted in asked.called
-            if key.rsplit("/", 1)[-1].lower() == wanted.lower()
-        ]
+        known = [key for key in frames for wanted in asked.called if last(key).lower() == wanted.lower()]
         chosen = known[:1] or (list(frames) if len(frames) == 1 else [])
         if frames and not chosen:
             raise InputError(f"{path} holds the tables {', '.join(frames)}; say the name of one.")

@@ -94,9 +94,7 @@ def _read_file(path: Path, asked: Asked) -> Table:
         raise FileError(f"{path} has no extension gmcr reads; give a file ending in {known}.")
     form = FORMATS[name]
     if asked.name is not None and "name" not in form.takes:
-        raise InputError(
-            f"{path} holds one table, so that the name {asked.name!r} is of no use; leave it out."
-        )
+        raise InputError(f"{path} holds one table, so the name {asked.name!r} is of no use; leave it out.")
     need(form.package, form.extra, path)
     table = (read_apart if form.apart else read_here)(path, name, asked)
     if asked.samples_in == "columns" and "samples_in" not in form.takes:
@@ -124,7 +122,7 @@ def read_pool(path: FilePath) -> Pool:
     if Path(path).suffix.lower() != MODEL:
         table = read_table(path, called=POOL)
         return Pool(table.samples, table.sample_names or _numbered(len(table.samples)), table.axis)
-    # Here, since they need pandas and numba, which reading a table does not.
+    # With them come pandas and numba, which reading a table does without.
     from gmcr.decomposition import Decomposition
     from gmcr.noise import LAWS, law_of
 

@@ -139,9 +139,8 @@ def _spectrum(
 ) -> Spectrum:
     if not len(values):
         raise Cut
-    return Spectrum(
-        values, axis, Path(path).stem, unit, {k: v for k, v in facts.items() if v not in (None, "")}
-    )
+    known = {name: fact for name, fact in facts.items() if fact not in (None, "")}
+    return Spectrum(values, axis, Path(path).stem, unit, known)
 
 
 def _date(packed: int) -> str | None:

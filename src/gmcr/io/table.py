@@ -39,7 +39,9 @@ class Table:
     pixels: Pixels | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "samples", np.asarray(self.samples, dtype=float))
+        for name in ("samples", "axis"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, None if given is None else np.asarray(given, dtype=float))
         rows, columns = self.samples.shape if self.samples.ndim == 2 else (0, 0)
         names = rows if self.sample_names is None else len(self.sample_names)
         pixels = rows if self.pixels is None else int(self.pixels.kept.sum())

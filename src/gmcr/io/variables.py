@@ -49,7 +49,7 @@ class Variable:
 
     @property
     def short(self) -> str:
-        return self.name.rsplit("/", 1)[-1].lower()
+        return last(self.name).lower()
 
     @property
     def is_numeric(self) -> bool:
@@ -58,6 +58,11 @@ class Variable:
     @property
     def is_vector(self) -> bool:
         return sum(size > 1 for size in self.values.shape) == 1
+
+
+def last(name: str) -> str:
+    """A name without its groups and structures."""
+    return name.rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +157,7 @@ def _chosen(path: FilePath, variables: Sequence[Variable], asked: Asked) -> Vari
     numeric = [variable for variable in variables if variable.is_numeric and variable.values.ndim > 0]
     held = ", ".join(variable.name for variable in variables[:20]) or "nothing"
     if asked.name is not None:
-        found = [v for v in numeric if asked.name in (v.name, v.name.rsplit("/", 1)[-1])]
+        found = [v for v in numeric if asked.name in (v.name, last(v.name))]
         if len(found) != 1:
             raise InputError(
                 f"{path} holds no table of numbers named {asked.name!r}, but {held}; name one of these."
@@ -196,9 +201,8 @@ def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> 
             if variable.values.size == shape[dimension]:
                 return _as_axis(variable, dimension)
     if called:
-        told.append(
-            f"The array {called[0].name!r} has shape {called[0].values.shape} and does not fit; it was left out."
-        )
+        off = called[0]
+        told.append(f"The array {off.name!r} has shape {off.values.shape} and does not fit; it was left out.")
         return None
     fitting = [v for v in vectors.values() if v.values.size == shape[-1] and goes_one_way(v.values)]
     return _as_axis(fitting[0], len(shape) - 1) if len(fitting) == 1 and not any(chosen.labels) else None
@@ -212,7 +216,8 @@ def _as_axis(variable: Variable, dimension: int) -> _Axis | None:
 
 def _names_for(others: Sequence[Variable], count: int) -> list[str] | None:
     fitting = [v for v in others if v.values.dtype.kind in "US" and v.values.size == count]
-    for variable in [v for wanted in NAMES for v in fitting if v.short == wanted][:1]:
-        texts = variable.values.ravel().tolist()
-        return [t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts]
-    return None
+    called = [v for wanted in NAMES for v in fitting if v.short == wanted]
+    if not called:
+        return None
+    texts = called[0].values.ravel().tolist()
+    return [t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts]

@@ -47,7 +47,7 @@ def write_xlsx(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[An
     """Write a table, whole or not at all; numbers stay numbers, and text stays text, whatever it begins with."""
     from openpyxl import Workbook
 
-    from gmcr.storage import write_whole
+    from gmcr.storage import write_whole  # with it comes pandas, which reading does without
 
     book = Workbook(write_only=True)
     sheet = book.create_sheet("table")
@@ -107,14 +107,12 @@ def _grid(path: FilePath, rows: list[tuple[Any, ...]], first: tuple[int, int]) -
     texts: Texts = {}
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                numbers[i, j] = value
+            plain = isinstance(value, int | float) and not isinstance(value, bool)
+            number = value if plain or value is None else as_number(str(value))
+            if number is not None:
+                numbers[i, j] = number
             elif value is not None:
-                number = as_number(str(value))
-                if number is None:
-                    texts[i, j] = str(value).strip()
-                else:
-                    numbers[i, j] = number
+                texts[i, j] = str(value).strip()
     return Grid(
         numbers,
         texts,

@@ -57,17 +57,13 @@ def estimate_rank(
         notes.append(f"{title[0].upper()}{title[1:]} was skipped: the table has more than {limit:,} entries.")
     best = min(looks, key=lambda name: looks[name].misfit_share)
     white = looks[best].is_white
-    answers = [answer.count for answer in looks[best].answers.values()]
+    counts = {(rule, name): a.count for name, look in looks.items() for rule, a in look.answers.items()}
     return RankReport(
         count=_consensus(looks[best].answers, white),
-        agree=len(set(answers)) == 1,
+        agree=len({answer.count for answer in looks[best].answers.values()}) == 1,
         scaling=best,
         white=white,
-        counts={
-            (rule, name): answer.count
-            for name, look in looks.items()
-            for rule, answer in look.answers.items()
-        },
+        counts=counts,
         table=_tabulate(looks),
         singular_values={name: look.values for name, look in looks.items()},
         noise={name: look.noise for name, look in looks.items()},

@@ -17,8 +17,8 @@ class RankReport:
 
     Attributes
     ----------
-    count : the recommended count: the median over the rules under `scaling`, or the smaller of the two
-        rules that do not need white noise when the remainder is not white
+    count : the recommended count: the median over the rules under `scaling`, or, when the remainder is not
+        white, over those that do not need white noise; of two middle ones, the smaller
     agree : whether all rules give the same count under `scaling`
     scaling : the scaling under which the remainder looks most like white noise
     white : whether it looks like white noise well enough
