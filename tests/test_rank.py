@@ -314,7 +314,7 @@ def test_a_rule_that_is_added_takes_part(mixture):
         assert "three medians" in str(report)
         assert "Three medians was skipped" in str(estimate_rank(D, most_to_permute=10))
         RULES.add("wrong", Rule("too many", lambda seen: Answer(len(seen.values))))
-        with pytest.raises(InputError, match=r"the rank rule 'wrong' counts (\d+) among \1 singular values"):
+        with pytest.raises(InputError, match=r"the rank rule 'wrong' counts (\d+) of \1 values; leave one"):
             estimate_rank(D)
     finally:
         RULES._forget(f"the module {__name__}")

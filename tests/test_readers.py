@@ -528,6 +528,15 @@ def test_a_format_that_is_added(add, tmp_path):
         assert format_of(tmp_path / name) == form
 
 
+def test_formats_that_could_not_be_told_are_refused():
+    for suffixes in ((), ".lab", (".LAB",), ("lab",), (".",), ("",)):
+        with pytest.raises(InputError, match=r"suffixes must be a tuple such as \('.csv',\), not"):
+            Format(suffixes, gmcr.read)
+    for mark in ("LAB", rb"(LAB"):
+        with pytest.raises((TypeError, re.error)):
+            Format((".lab",), gmcr.read, mark=mark)
+
+
 @pytest.mark.parametrize(
     ("read", "message"),
     [

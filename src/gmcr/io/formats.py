@@ -72,6 +72,11 @@ class Format:
     apart: bool = True
     write: Callable[[FilePath, Sequence[Any], Iterable[Sequence[Any]]], None] | None = None
 
+    def __post_init__(self) -> None:
+        if not self.suffixes or not all(re.fullmatch(r"\.[^.A-Z]+", suffix) for suffix in self.suffixes):
+            raise InputError(f"suffixes must be a tuple such as ('.csv',), not {self.suffixes!r:.60}.")
+        re.match(self.mark or b"", b"")  # a pattern that is none must fail here, and not at everybody's files
+
 
 FORMATS: Registry[Format] = Registry("file format")
 

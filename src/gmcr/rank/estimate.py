@@ -109,8 +109,7 @@ def _answer(name: str, rule: Rule, seen: Seen) -> Answer:
     answer = rule.ask(seen)
     if not 0 <= answer.count < len(seen.values):
         raise InputError(
-            f"the rank rule {name!r} counts {answer.count} among {len(seen.values)} singular values; it may "
-            f"count 0 to {len(seen.values) - 1}."
+            f"the rank rule {name!r} counts {answer.count} of {len(seen.values)} values; leave one."
         )
     return answer
 
