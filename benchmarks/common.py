@@ -35,7 +35,7 @@ from gmcr import GMCR, decode, make_mixtures
 from gmcr.mixtures import Mixtures
 from gmcr.noise import Poisson
 from gmcr.scoring import match
-from gmcr.window.pool import update_pool
+from gmcr.window.pool_update import update_pool
 
 Cell = dict[str, Any]
 Result = dict[str, Any]

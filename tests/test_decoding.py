@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from gmcr import decode, make_mixtures
+from gmcr.constraints import Constraints
 from gmcr.decoding.batch import decode_arrays
 from gmcr.decoding.prices import usage_price
 from gmcr.errors import InputError
@@ -477,12 +478,14 @@ def test_starting_supports_do_not_change_easy_answers(mix):
     """From any starting support, twins and too many slots included, the same optimum is reached."""
     rng = np.random.default_rng(0)
     prices = np.full(len(mix.D), 25.0)
-    C, _, misfit = decode_arrays(mix.D, mix.S, Sigma(mix.sigma), prices)
-    started, _, _ = decode_arrays(mix.D, mix.S, Sigma(mix.sigma), prices, start=rng.random(C.shape) < 0.2)
+    C, _, misfit = decode_arrays(mix.D, mix.S, Sigma(mix.sigma), prices, Constraints())
+    started, _, _ = decode_arrays(
+        mix.D, mix.S, Sigma(mix.sigma), prices, Constraints(), start=rng.random(C.shape) < 0.2
+    )
     assert np.mean((C > 0) == (started > 0)) > 0.999
     pool = np.vstack([mix.S, mix.S])
     twins, _, misfit_twins = decode_arrays(
-        mix.D, pool, Sigma(mix.sigma), prices, start=np.ones((len(C), len(pool)), dtype=bool)
+        mix.D, pool, Sigma(mix.sigma), prices, Constraints(), start=np.ones((len(C), len(pool)), dtype=bool)
     )
     assert np.isfinite(twins).all()
     np.testing.assert_allclose(misfit_twins, misfit, rtol=0.2)

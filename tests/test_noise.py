@@ -246,7 +246,7 @@ def test_counting_noise_is_not_considered_where_fits_are_negative():
 
 def test_unknown_law():
     D, clean, C, _, _ = draw("constant")
-    with pytest.raises(InputError, match="noise must be one of constant, proportional, poisson, not 'pink'"):
+    with pytest.raises(InputError, match="the noise law 'pink' is not known here"):
         estimate_noise(D, clean, degrees_of_freedom(D, C), "pink")
 
 

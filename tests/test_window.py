@@ -7,21 +7,23 @@ import pytest
 from scipy.optimize import nnls
 
 from gmcr import GMCR
+from gmcr.constraints import Constraints, ReferenceProfile
 from gmcr.decoding.prices import usage_price
 from gmcr.mixtures import make_mixtures
 from gmcr.noise import Constant, Proportional, Sigma
 from gmcr.rank import noise_edge
 from gmcr.scoring import match
-from gmcr.window import moves, rare
-from gmcr.window.count import comes_back, correlation_length, decide, is_white, last_to_come_back
-from gmcr.window.dense import factorise, leading_parts, reproducibility
-from gmcr.window.draft import ALIKE, Draft
-from gmcr.window.path import NoiseModel, Path, descend, settle
-from gmcr.window.pool import update_pool
+from gmcr.window import moves
+from gmcr.window import rare_slots as rare
+from gmcr.window.dense_fit import factorise, leading_parts, reproducibility
+from gmcr.window.descent import NoiseModel, Path, descend, settle
+from gmcr.window.evidence import comes_back, correlation_length, decide, is_white, last_to_come_back
+from gmcr.window.first_guess import Guess, coarsest_noise, guesses, spread_samples
+from gmcr.window.pool_update import update_pool
 from gmcr.window.problem import Problem
 from gmcr.window.search import Options
 from gmcr.window.solver import solve
-from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples
+from gmcr.window.trial import ALIKE, Draft
 
 
 def problem_of(D, n_slots=8, **fields):
@@ -127,7 +129,7 @@ def test_slots_most_like_another_are_tried_for_removal(mix):
     tried = Draft.of(state).alike(problem)
     assert len(tried) <= ALIKE
     assert (10 if 0 < holders[10] <= holders[2] else 2) in tried
-    fixed = replace(problem, n_fixed=11)
+    fixed = replace(problem, constraints=problem.constraints.also(ReferenceProfile(state.S)))
     assert Draft.of(state).alike(fixed) == []
 
 
@@ -229,7 +231,7 @@ def test_components_seen_two_or_three_times_come_out_as_well_as_they_can(n, seed
 
 
 def test_fixed_profiles_never_die(mix):
-    problem = problem_of(mix.D, n_fixed=1)
+    problem = problem_of(mix.D, constraints=Constraints().also(ReferenceProfile(mix.S[:1])))
     state = problem.decode(np.vstack([mix.S[:1], mix.S]), Sigma(mix.sigma))
     kept = moves.removals(problem, moves.deaths(problem, state))
     assert np.array_equal(kept.S[0], mix.S[0])

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
 
+from gmcr.confidence.standard_errors import concentration_errors, interval
+from gmcr.confidence.supports import support_confidence
+from gmcr.constraints import Constraints
 from gmcr.decoding.batch import decode_arrays
 from gmcr.decoding.prices import ALPHA, lone_price, usage_price
 from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw, Proportional, Sigma, degrees_of_freedom, estimate_noise
+from gmcr.text import decoding_html
 from gmcr.threads import threads
 from gmcr.validation import (
     BoolArray,
@@ -72,8 +76,6 @@ class Decoding:
 
     def intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Lower and upper ends of the concentrations' intervals, (samples, slots) each, NaN where not held."""
-        from gmcr.confidence.standard_errors import interval
-
         if self.errors is None:
             raise InputError("this decoding has no standard errors to make intervals of.")
         C = self.concentrations
@@ -82,8 +84,6 @@ class Decoding:
         return low, high
 
     def _repr_html_(self) -> str:
-        from gmcr.text import decoding_html
-
         return decoding_html(self)
 
 
@@ -131,30 +131,23 @@ def decode(
     entry_weights = _check_weights(weights, samples)
     if entry_weights is not None:
         samples = np.where(entry_weights > 0, samples, np.nan)  # an entry without weight is a missing one
-    limit = _check_k_max(k_max, n_slots, samples.shape[1])
     prices = check_per_sample(
         usage_price(n_slots, n_samples, alpha) if price is None else price, n_samples, "price"
     )
 
     # Unit-norm profiles inside, so that tolerances mean the same for every slot.
     norms = np.linalg.norm(pool, axis=1)
-    unit = pool / norms[:, None]
+    over = _Over(pool / norms[:, None], prices, Constraints.of(signed=signed, k_max=k_max), entry_weights)
     with threads():
-        sigma = _noise_of(noise, samples, unit, prices, entry_weights, limit, signed)
-        C, margin, misfit = decode_arrays(samples, unit, sigma, prices, entry_weights, limit, signed)
-        residual, misfit = _residuals(samples, C, unit, sigma, misfit, entry_weights)
+        sigma = over.noise(noise, samples)
+        C, margin, misfit = over.decode(samples, sigma)
+        residual, misfit = over.residuals(samples, C, sigma, misfit)
         known = is_explained(misfit, samples, C)
-        doubtful = np.flatnonzero(~known & (prices > lone_price(n_slots, alpha)))
-        known[doubtful] = _explained_for_less(
-            samples[doubtful],
-            unit,
-            sigma[doubtful],
-            lone_price(n_slots, alpha),
-            None if entry_weights is None else entry_weights[doubtful],
-            limit,
-            signed,
-        )
+        lone = lone_price(n_slots, alpha)
+        rows = np.flatnonzero(~known & (prices > lone))
+        known[rows] = over.at(lone, rows).explains(samples[rows], sigma[rows])
     C /= norms
+    judged = samples, pool, C, sigma.weighted(entry_weights), signed
     return Decoding(
         concentrations=C,
         residual=residual,
@@ -162,121 +155,112 @@ def decode(
         margin=margin,
         known=known,
         noise=sigma.per_sample(samples),
-        judge=partial(_confidence, samples, pool, C, sigma, entry_weights, signed),
-        spread=partial(_errors, samples, pool, C, sigma, entry_weights, signed),
+        judge=partial(_confidence, *judged),
+        spread=partial(_errors, *judged),
     )
 
 
-def _confidence(
-    D: FloatArray,
-    S: FloatArray,
-    C: FloatArray,
-    sigma: Sigma,
-    weights: FloatArray | None,
-    signed: bool,
-) -> FloatArray:
+def decoded_as(
+    D: FloatArray, S: FloatArray, C: FloatArray, noise: NoiseLaw | Sigma, *, signed: bool = False
+) -> Decoding:
+    """The decoding of samples D whose concentrations C over the pool S somebody else has found."""
+    fit = C @ S
+    sigma, squares = noise.sigma(D, fit), np.square(D - fit)
+    misfit = np.nansum(squares / np.square(sigma.entries), axis=1)
+    judged = D, S, C, sigma, signed
+    return Decoding(
+        concentrations=C,
+        residual=np.sqrt(np.nansum(squares, axis=1)),
+        misfit=misfit,
+        margin=np.full(len(D), np.nan),
+        known=is_explained(misfit, D, C),
+        noise=sigma.per_sample(D),
+        judge=partial(_confidence, *judged),
+        spread=partial(_errors, *judged),
+    )
+
+
+def _confidence(D: FloatArray, S: FloatArray, C: FloatArray, sigma: Sigma, signed: bool) -> FloatArray:
     """Confidence in the supports of C over the pool S, which is taken as exact: (samples,)."""
-    from gmcr.confidence.supports import support_confidence  # it is built on this module
-
-    return support_confidence(D, S, C, sigma.weighted(weights), signed=signed)
+    return support_confidence(D, S, C, sigma, signed=signed)
 
 
-def _errors(
-    D: FloatArray,
-    S: FloatArray,
-    C: FloatArray,
-    sigma: Sigma,
-    weights: FloatArray | None,
-    signed: bool,
-) -> FloatArray:
+def _errors(D: FloatArray, S: FloatArray, C: FloatArray, sigma: Sigma, signed: bool) -> FloatArray:
     """Standard errors of C over the pool S, which is taken as exact: (samples, slots)."""
-    from gmcr.confidence.standard_errors import concentration_errors
+    return concentration_errors(S, C, sigma.where_present(D), signed=signed)
 
-    return concentration_errors(S, C, sigma.weighted(weights).where_present(D), signed=signed)
+
+@dataclass(frozen=True)
+class _Over:
+    """What samples are decoded over: the pool, of unit norm, the prices (samples,), and what must be obeyed.
+
+    weights : (samples, channels) of entries beside the noise; None for none
+    """
+
+    S: FloatArray
+    prices: FloatArray
+    constraints: Constraints
+    weights: FloatArray | None
+
+    def at(self, price: float, rows: np.ndarray) -> _Over:
+        """The same for some of the samples, at one price."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, prices=np.full(len(rows), price), weights=weights)
+
+    def decode(self, D: FloatArray, sigma: Sigma) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Concentrations, margins and misfits of samples."""
+        return decode_arrays(D, self.S, sigma, self.prices, self.constraints, self.weights)
+
+    def residuals(
+        self, D: FloatArray, C: FloatArray, sigma: Sigma, misfit: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Over present entries: norm of each residual in the units of the data, and its square in noise units."""
+        if not sigma.per_entry and self.weights is None:
+            return np.sqrt(misfit) * sigma.values, misfit
+        squares = (D - C @ self.S) ** 2
+        norms = np.sqrt(np.nansum(squares, axis=1))
+        if self.weights is None:
+            return norms, misfit
+        return norms, np.nansum(squares / np.square(sigma.entries), axis=1)
+
+    def explains(self, D: FloatArray, sigma: Sigma) -> BoolArray:
+        """Whether the pool explains samples within their noise: (samples,)."""
+        if not len(D):
+            return np.zeros(0, dtype=bool)
+        C, _, misfit = self.decode(D, sigma)
+        return is_explained(self.residuals(D, C, sigma, misfit)[1], D, C)
+
+    def noise(self, noise: Any, D: FloatArray) -> Sigma:
+        """The standard deviations to decode with, from whatever the caller knows of the noise."""
+        if noise is None or isinstance(noise, str):
+            return self._estimated(D, noise or "auto")
+        if not isinstance(noise, NoiseLaw):
+            return Sigma.given(noise, D)
+        if not noise.per_entry:
+            return noise.sigma(D)
+        # One noise per sample first: by entry, the data's own, low entries would weigh most for being low.
+        C, _, _ = self.decode(D, Sigma(noise.sigma(D).per_sample(D)))
+        return noise.sigma(D, C @ self.S)
+
+    def _estimated(self, D: FloatArray, kind: str) -> Sigma:
+        """Noise from what the pool leaves over, descending from a coarse level until it holds still."""
+        law: NoiseLaw = Proportional(0.5)
+        sigma = law.sigma(D)
+        for _ in range(30):
+            C, _, _ = self.decode(D, sigma)
+            fit = C @ self.S
+            new = estimate_noise(D, fit, degrees_of_freedom(D, C), kind)
+            settled = new.kind == law.kind and new.level >= 0.99 * law.level
+            law, sigma = new, new.sigma(D, fit)
+            if settled:
+                break
+        return sigma
 
 
 def is_explained(misfit: FloatArray, D: FloatArray, C: FloatArray) -> BoolArray:
     """Whether noise leaves as much as this of samples D decoded as C: (samples,)."""
     dof, inverse = np.unique(degrees_of_freedom(D, C), return_inverse=True)
     return misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof)[inverse]
-
-
-def _explained_for_less(
-    D: FloatArray,
-    S: FloatArray,
-    sigma: Sigma,
-    price: float,
-    weights: FloatArray | None,
-    k_max: int,
-    signed: bool,
-) -> BoolArray:
-    """Whether the pool explains samples once their selections cost this much only: (samples,)."""
-    if not len(D):
-        return np.zeros(0, dtype=bool)
-    C, _, misfit = decode_arrays(D, S, sigma, np.full(len(D), price), weights, k_max, signed)
-    return is_explained(_residuals(D, C, S, sigma, misfit, weights)[1], D, C)
-
-
-def _noise_of(
-    noise: Any,
-    D: FloatArray,
-    S: FloatArray,
-    prices: FloatArray,
-    weights: FloatArray | None,
-    k_max: int,
-    signed: bool,
-) -> Sigma:
-    """The standard deviations to decode with, from whatever the caller knows of the noise."""
-    if noise is None or isinstance(noise, str):
-        return _estimated_sigma(D, S, prices, weights, k_max, signed, noise or "auto")
-    if isinstance(noise, NoiseLaw):
-        if not noise.per_entry:
-            return noise.sigma(D)
-        # One noise per sample first: by entry, the data's own, low entries would weigh most for being low.
-        C, _, _ = decode_arrays(D, S, Sigma(noise.sigma(D).per_sample(D)), prices, weights, k_max, signed)
-        return noise.sigma(D, C @ S)
-    return Sigma.given(noise, D)
-
-
-def _estimated_sigma(
-    D: FloatArray,
-    S: FloatArray,
-    prices: FloatArray,
-    weights: FloatArray | None,
-    k_max: int,
-    signed: bool,
-    kind: str,
-) -> Sigma:
-    """Noise from what the pool leaves over, descending from a coarse level until it holds still."""
-    law: NoiseLaw = Proportional(0.5)
-    sigma = law.sigma(D)
-    for _ in range(30):
-        C, _, _ = decode_arrays(D, S, sigma, prices, weights, k_max, signed)
-        fit = C @ S
-        new = estimate_noise(D, fit, degrees_of_freedom(D, C), kind)
-        settled = new.kind == law.kind and new.level >= 0.99 * law.level
-        law, sigma = new, new.sigma(D, fit)
-        if settled:
-            break
-    return sigma
-
-
-def _residuals(
-    D: FloatArray,
-    C: FloatArray,
-    S: FloatArray,
-    sigma: Sigma,
-    misfit: FloatArray,
-    weights: FloatArray | None,
-) -> tuple[FloatArray, FloatArray]:
-    """Over present entries: norm of each residual in the units of the data, and its square in noise units."""
-    if not sigma.per_entry and weights is None:
-        return np.sqrt(misfit) * sigma.values, misfit
-    squares = (D - C @ S) ** 2
-    norms = np.sqrt(np.nansum(squares, axis=1))
-    if weights is None:
-        return norms, misfit
-    return norms, np.nansum(squares / np.square(sigma.entries), axis=1)
 
 
 def _check_weights(weights: Any, D: FloatArray) -> FloatArray | None:
@@ -293,12 +277,3 @@ def _check_weights(weights: Any, D: FloatArray) -> FloatArray | None:
     if idle.size:
         raise InputError(f"weights are zero on every present entry of sample {idle[0]}; remove that sample.")
     return array
-
-
-def _check_k_max(k_max: int | None, n_slots: int, n_channels: int) -> int:
-    limit = min(n_slots, n_channels)
-    if k_max is None:
-        return limit
-    if isinstance(k_max, bool) or not isinstance(k_max, int | np.integer) or k_max < 1:
-        raise InputError(f"k_max must be a whole number of at least 1, not {k_max!r}.")
-    return min(int(k_max), limit)

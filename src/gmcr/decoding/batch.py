@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numba import get_num_threads
 
+from gmcr.constraints import Constraints
 from gmcr.decoding.subset import best_subsets
 from gmcr.noise import Sigma
 from gmcr.threads import product
@@ -24,9 +25,8 @@ def decode_arrays(
     S: FloatArray,
     sigma: Sigma,
     prices: FloatArray,
+    constraints: Constraints,
     weights: FloatArray | None = None,
-    k_max: int | None = None,
-    signed: bool = False,
     start: BoolArray | None = None,
     removal: FloatArray | None = None,
     gram: FloatArray | None = None,
@@ -40,7 +40,7 @@ def decode_arrays(
     their own; all others share one.
     """
     n_samples, n_slots = len(D), len(S)
-    k_max = min(n_slots, D.shape[1]) if k_max is None else k_max
+    k_max = constraints.most(n_slots, D.shape[1])
     C = np.empty((n_samples, n_slots))
     margin = np.empty(n_samples)
     misfit = np.empty(n_samples)
@@ -75,7 +75,7 @@ def decode_arrays(
                 W,
                 price * variance,
                 k_max,
-                signed,
+                constraints.signed,
                 own_start,
                 variance,
                 own_removal,

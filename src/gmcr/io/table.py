@@ -57,6 +57,10 @@ class Table:
         """How the samples are laid out: (y, x) for a cube, else (samples,)."""
         return (len(self.samples),) if self.pixels is None else self.pixels.shape
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The samples, for whatever takes an array."""
+        return np.array(self.samples, dtype=dtype) if copy else np.asarray(self.samples, dtype=dtype)
+
     def refold(self, values: Any) -> Any:
         """Values of the samples, (samples,) or (samples, K): as maps for a cube, else as they are."""
         return values if self.pixels is None else self.pixels.refold(values)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
+from gmcr.constraints import Constraints, Layout
 from gmcr.decoding.batch import decode_arrays
 from gmcr.noise import NoiseLaw, Sigma, degrees_of_freedom, estimate_noise
 from gmcr.rank import noise_edge
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.pool import count_holders, update_pool
+from gmcr.window.pool_update import count_holders, update_pool
 
 ENOUGH_ENTRIES = 100_000  # for the noise to be told from
 
@@ -50,6 +51,7 @@ class Problem:
 
     D : (samples, channels), NaN where missing;  X : the same with zeros there
     repeats : (samples,) weight of each sample in the criterion
+    constraints, layout : what the answer must obey; runs and order of the samples, where they were given
     usage_price : λ, of one selection in the decoder, in noise units
     by_usage : whether the cost is that of Eq. 3, each selection at λ, with the number of slots given
     """
@@ -58,9 +60,8 @@ class Problem:
     X: FloatArray
     repeats: FloatArray
     usage_price: float
-    signed: bool = False
-    n_fixed: int = 0
-    k_max: int | None = None
+    constraints: Constraints = field(default_factory=Constraints)
+    layout: Layout = field(default_factory=Layout)
     by_usage: bool = False
 
     @property
@@ -72,6 +73,11 @@ class Problem:
         return self.D.shape[1]
 
     @property
+    def n_fixed(self) -> int:
+        """The first so many profiles are known beforehand."""
+        return self.constraints.n_fixed
+
+    @property
     def has_missing(self) -> bool:
         return self.D is not self.X
 
@@ -79,7 +85,7 @@ class Problem:
         """The same problem on some of the samples."""
         D = self.D[rows]
         X = self.X[rows] if self.has_missing else D
-        return replace(self, D=D, X=X, repeats=self.repeats[rows])
+        return replace(self, D=D, X=X, repeats=self.repeats[rows], layout=self.layout[rows])
 
     def residual(self, rows: np.ndarray, state: State) -> FloatArray:
         """What a state of these rows leaves of them, each in units of its typical noise, zero where missing."""
@@ -98,9 +104,8 @@ class Problem:
         """Decode every sample over the pool S (Eq. 3)."""
         removal = np.zeros((self.n_samples, len(S)))
         prices = np.full(self.n_samples, self.usage_price)
-        k_max = None if self.k_max is None else min(self.k_max, *S.shape)
         C, _, misfit = decode_arrays(
-            self.D, S, sigma, prices, None, k_max, self.signed, start=start, removal=removal, gram=gram
+            self.D, S, sigma, prices, self.constraints, start=start, removal=removal, gram=gram
         )
         return State(S, C, sigma, misfit, removal)
 
@@ -109,17 +114,15 @@ class Problem:
         W = self.repeats[:, None] / np.square(sigma.entries)
         return np.where(np.isnan(self.D), 0.0, W) if self.has_missing else W
 
-    def refit(self, state: State, n_sweeps: int = 4) -> tuple[FloatArray, FloatArray]:
-        """The profiles refitted to the state's amounts, and their sizes (zero where one vanished)."""
-        return update_pool(
-            state.S,
-            self.X,
-            state.C,
-            self.weights(state.sigma),
-            n_sweeps=n_sweeps,
-            n_fixed=self.n_fixed,
-            signed=self.signed,
-        )
+    def refit(self, state: State, n_fixed: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """The profiles refitted to the state's amounts, and their sizes (zero where one vanished).
+
+        n_fixed : the first so many stay as they are; by default those known beforehand
+        """
+        n_fixed = self.n_fixed if n_fixed is None else n_fixed
+        W = self.weights(state.sigma)
+        S, sizes = update_pool(state.S, self.X, state.C, W, n_fixed=n_fixed, signed=self.constraints.signed)
+        return self.constraints.on_pool(S, sizes, n_fixed)
 
     def improve_pool(self, state: State) -> FloatArray:
         """The profiles refitted; slots that nobody holds fall away."""

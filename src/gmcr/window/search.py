@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gmcr.constraints import Constraints, Layout
 from gmcr.decoding.prices import ALPHA, usage_price
 from gmcr.noise import NoiseLaw, Sigma
 from gmcr.validation import FloatArray
-from gmcr.window.count import is_white
-from gmcr.window.path import NoiseModel, Path, Row
+from gmcr.window.descent import NoiseModel, Path, Row
+from gmcr.window.evidence import is_white
+from gmcr.window.first_guess import Guess, guesses, unit_rows
 from gmcr.window.problem import Problem, State
-from gmcr.window.start import Guess, guesses, unit_rows
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,11 @@ class Options:
 
     n_components: int | None = None
     max_components: int | None = None
-    fixed: FloatArray | None = None
+    constraints: Constraints = field(default_factory=Constraints)
     pool: FloatArray | None = None
-    signed: bool = False
     noise: str | NoiseLaw = "auto"
     sigma: Sigma | None = None
-    k_max: int | None = None
+    layout: Layout = field(default_factory=Layout)
     alpha: float = ALPHA
     n_starts: int = 1
     seed: int = 0
@@ -73,7 +73,7 @@ class Search:
 
     def pool(self, profiles: FloatArray) -> FloatArray:
         """A starting pool: the fixed profiles, then these."""
-        fixed = self.options.fixed
+        fixed = self.options.constraints.fixed
         return unit_rows(profiles if fixed is None else np.vstack([fixed, profiles]))
 
     @property
@@ -98,9 +98,8 @@ def prepare(
         np.nan_to_num(D) if np.isnan(D).any() else D,
         np.ones(len(D)) if repeats is None else repeats,
         usage_price=usage_price(n_slots, len(D), options.alpha),
-        signed=options.signed,
-        n_fixed=0 if options.fixed is None else len(options.fixed),
-        k_max=options.k_max,
+        constraints=options.constraints,
+        layout=options.layout,
     )
     reference = options.sigma
     if reference is None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gmcr.confidence.pool_errors import least_squares_covariance
 from gmcr.confidence.standard_errors import concentration_errors
+from gmcr.constraints import Constraints
 from gmcr.decoder import Decoding, decode, is_explained
 from gmcr.decoding.prices import lone_price
 from gmcr.noise import NoiseLaw, Sigma
@@ -24,20 +25,18 @@ class FrozenPool:
     S : (slots, channels) profiles of unit norm
     covariance : (slots, slots) of the profiles' errors in one channel
     price : λ, what a selection costs in noise units
-    n_fixed : the first so many profiles were known beforehand
+    constraints : what decoded samples obey, and which profiles were known beforehand
     """
 
     S: FloatArray
     covariance: FloatArray
     price: float
-    k_max: int | None
-    signed: bool
-    n_fixed: int = 0
+    constraints: Constraints
 
     def learned_from(self, C: FloatArray, sigma: FloatArray) -> FrozenPool:
         """The same with the errors of a pool that least squares learned from concentrations C at noise sigma."""
         covariance = np.zeros((len(self.S), len(self.S)))
-        free = slice(self.n_fixed, None)
+        free = slice(self.constraints.n_fixed, None)
         covariance[free, free] = least_squares_covariance(C[:, free], sigma)
         return replace(self, covariance=covariance)
 
@@ -81,7 +80,7 @@ class FrozenPool:
                     sigma[rows],
                     learned=own,
                     pool_covariance=self.covariance,
-                    signed=self.signed,
+                    signed=self.constraints.signed,
                 )
         return out
 
@@ -107,7 +106,8 @@ class FrozenPool:
         return is_explained(out.misfit / (1.0 + leverage), samples, C)
 
     def _decode_at(self, price: Any, samples: FloatArray, noise: Noise) -> Decoding:
-        return decode(samples, self.S, noise, price=price, k_max=self.k_max, signed=self.signed)
+        k_max, signed = self.constraints.k_max, self.constraints.signed
+        return decode(samples, self.S, noise, price=price, k_max=k_max, signed=signed)
 
     def _leverage(self, out: Decoding) -> FloatArray:
         """Variance that the pool's errors add to each sample's residual, in units of its noise: (samples,)."""

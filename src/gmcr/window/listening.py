@@ -14,7 +14,7 @@ from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise
 from gmcr.threads import threads
 from gmcr.validation import FloatArray
 from gmcr.window.checkpoint import Checkpoint
-from gmcr.window.path import Row
+from gmcr.window.descent import Row
 from gmcr.window.problem import State
 from gmcr.window.search import Options
 from gmcr.window.solver import Solution, solve
@@ -139,7 +139,7 @@ def _in_band(
 def _law_of(state: State, D: FloatArray, options: Options, repeats: FloatArray) -> NoiseLaw:
     """The law that the state's residuals speak for, at the level that the state was found with."""
     fit = state.C @ state.S
-    learned = state.S[0 if options.fixed is None else len(options.fixed) :]
+    learned = state.S[options.constraints.n_fixed :]
     dof = degrees_of_freedom(
         D, state.C, learned if len(learned) else None, repeats / state.sigma.per_sample() ** 2
     )

@@ -18,7 +18,7 @@ from gmcr.confidence.weighing import Judged, spread_rows
 from gmcr.noise import Sigma
 from gmcr.threads import threads
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.frozen import FrozenPool
+from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.rehearsal import Stage, rehearse
 
 MOST_KEPT = 20_000  # training samples kept to learn from
@@ -81,14 +81,15 @@ class Judge:
             learned=learned,
             pool_covariance=self.frozen.covariance,
             law=self.law,
-            signed=self.frozen.signed,
+            signed=self.frozen.constraints.signed,
         )
 
     def _learn_law(self) -> None:
         """The law and the pool to judge by are learned in turn."""
         assert self.kept is not None
         samples, C, sigma = self.kept
-        signed, covariance, n_fixed = self.frozen.signed, self.frozen.covariance, self.frozen.n_fixed
+        covariance = self.frozen.covariance
+        signed, n_fixed = self.frozen.constraints.signed, self.frozen.constraints.n_fixed
         plain = not (sigma.per_entry or signed)
         given = partial(Judged.of, samples, C=C, noise=sigma, learned=True, signed=signed)
         n_times = COMPLETIONS if plain and not np.isnan(samples).any() else 0
@@ -113,9 +114,8 @@ class Judge:
         assert self.law is not None
         samples, C, sigma = self.kept
         norms = np.linalg.norm(self.pool, axis=1)
-        stage = Stage(
-            self.pool / norms[:, None], self.law, samples, C @ self.frozen.S, sigma.values, self.frozen.signed
-        )
+        signed = self.frozen.constraints.signed
+        stage = Stage(self.pool / norms[:, None], self.law, samples, C @ self.frozen.S, sigma.values, signed)
         random = np.random.default_rng(0)
         seen: dict[bool, list[tuple[FloatArray, BoolArray]]] = {False: [], True: []}
         for _ in range(-(-REHEARSED // len(samples))):
@@ -138,8 +138,10 @@ class Judge:
         return new, trained_on
 
     def pack(self) -> dict[str, NDArray[Any]]:
-        """Arrays for a model file."""
-        self.learn()
+        """Arrays for a model file: what was learned, or else the samples to learn it from."""
+        if self.kept is not None:
+            samples, C, sigma = self.kept
+            return {"kept_samples": samples, "kept_concentrations": C, "kept_sigma": sigma.values}
         assert self.pool is not None
         honest = np.array([one.weights for one in self.honest])
         return {"uncut_pool": self.pool, "honest": honest} | {
@@ -149,6 +151,9 @@ class Judge:
     @classmethod
     def unpack(cls, arrays: dict[str, NDArray[Any]], frozen: FrozenPool, C: FloatArray) -> Judge:
         """From a model file with training concentrations C; older files hold no law or no recalibration."""
+        if "kept_samples" in arrays:
+            sigma = Sigma(arrays["kept_sigma"])
+            return cls(frozen, kept=(arrays["kept_samples"], arrays["kept_concentrations"], sigma))
         if "law_edges" not in arrays:
             return cls(frozen, first_law(C, np.inf), frozen.S)
         law = SupportLaw(*(arrays[f"law_{field.name}"] for field in fields(SupportLaw)))
