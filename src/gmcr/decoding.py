@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 from scipy.stats import chi2
 
 from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
 from gmcr.subset import best_subsets
-from gmcr.threads import product, threads
+from gmcr.threads import kept, product, threads
 from gmcr.validation import (
     BoolArray,
     FloatArray,
@@ -67,15 +66,15 @@ class Decoding:
         """(samples, slots): which slots each sample holds."""
         return self.concentrations != 0
 
-    @cached_property
+    @property
     def confidence(self) -> FloatArray | None:
         """(samples,): probability that each support is right; see `gmcr.theory.confidence`."""
-        return None if self.judge is None else self.judge()
+        return None if self.judge is None else kept(self, "_confidence", self.judge)
 
-    @cached_property
+    @property
     def errors(self) -> FloatArray | None:
         """(samples, slots): standard error of each concentration, given its support; zero where not held."""
-        return None if self.spread is None else self.spread()
+        return None if self.spread is None else kept(self, "_errors", self.spread)
 
     def intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Lower and upper ends of the concentrations' intervals, (samples, slots) each, NaN where not held."""
@@ -314,7 +313,6 @@ def decode_arrays(
                 own_start,
                 variance,
                 own_removal,
-                min(len(X), 16 * get_num_threads()),
             )
             if not isinstance(part, slice):
                 C[part] = B
