@@ -16,7 +16,7 @@ def read_lab(path, asked):
         names, *columns = zip(*(line.split() for line in lines), strict=True)
         samples = np.array(columns, dtype=float).T
     except ValueError:
-        raise FileError(f"{path} is damaged: a line of it is no name with as many numbers as the others.") from None
+        raise FileError(f"{path} is damaged: a line is no name with as many numbers as the others.") from None
     return Table(samples, sample_names=names, notes=("Read as a file of the imaginary instrument.",))
 
 
