@@ -10,7 +10,7 @@ cuts the Gaussian off where concentrations would be negative or too small to cou
 
 The search goes best first: the returned support is opened, which weighs all its single changes and exchanges;
 then the heaviest support not opened yet, as long as it matters. Two-change neighbours are thus weighed where a
-one-change neighbour is plausible, and cost nothing elsewhere. The tableau is that of `gmcr.decoding.subset`.
+one-change neighbour is plausible, and cost nothing elsewhere. The tableau is that of `gmcr.decoding`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from gmcr.confidence.averages import NEVER, add_shares, average, log_joint_average
-from gmcr.decoding.subset import COMPILED, TINY, _enter, _gram_row, _leave
+from gmcr.decoding.tableau import COMPILED, DEPENDENT, TINY, Gram, enter, gram_row, leave, new_tableau
 from gmcr.threads import deal
 
 NEGLIGIBLE = 9.0  # log of the weight, below the heaviest, from which a support is left out (a share of 1e-4)
@@ -33,14 +33,16 @@ DEEPER = 4  # slots that a neighbour may have more than the largest returned sup
 COUNTED = 1e-3  # share of the weight from which a support enters the counts
 SPARSE = 1e-2  # of the highest density: a bin with less is all but empty
 BLOCKS = 64  # parts of the samples counted apart: so many whatever the threads, so that sums are the same
-DEPENDENT = 1e-8  # a slot whose part outside the support's span is smaller than this cannot be told from it
+# A slot whose part outside the support's span is smaller than this cannot be told from it. A hundred times the
+# decoder's: the evidence has ½ log q, and what rounding leaves of so small a q would weigh like a component.
+NEAR = 100 * DEPENDENT
 
 
 @njit(**COMPILED)
-def _own_gram_row(j, G, S, weights, pool, out):
+def _own_gram_row(j, gram, pool, out):
     """Row j of the sample's Gram matrix, less what errors of the pool, and the sample's own share in it, add."""
     covariance, excess, own, own_r = pool
-    _gram_row(j, G, S, weights, out)
+    gram_row(j, gram, out)
     if covariance.size > 0:
         for k in range(out.size):
             out[k] -= excess * covariance[j, k]
@@ -91,12 +93,12 @@ def _weigh(key, weight, n, idx, law, nodes, work):
 
 
 @njit(**COMPILED)
-def _weigh_additions(key, base, n, idx, tableau, diagonal, v, law, nodes, work, alone):
+def _weigh_additions(key, base, n, tableau, diagonal, v, law, nodes, work, alone):
     """Weigh every support with one slot more than the tableau's, and the tableau's own where `alone`.
 
     base : log odds + b·ĉ/2v + ½ log det P + n/2 log 2πv of the tableau's support
     """
-    c, r, q, _, W, P, _ = tableau
+    idx, c, r, q, _, W, P, _ = tableau
     edges, heights, log_sizes, log_odds, log_highest, names, signed = law[:7]
     start, log_low, highest_odds = law[7:]
     mean, cov = work[0], work[1]
@@ -112,7 +114,7 @@ def _weigh_additions(key, base, n, idx, tableau, diagonal, v, law, nodes, work, 
             continue
         if n + 1 >= log_sizes.size or n >= nodes[6].shape[1]:
             break
-        if q[j] <= DEPENDENT * diagonal[j]:
+        if q[j] <= NEAR * diagonal[j]:
             continue
         cj, share = r[j] / q[j], v / q[j]
         gain = 0.5 * cj * cj / share
@@ -152,7 +154,7 @@ def _weigh_additions(key, base, n, idx, tableau, diagonal, v, law, nodes, work, 
 @njit(**COMPILED)
 def _hopeless(i, base, n, tableau, diagonal, v, law, top):
     """Whether neither leaving out position i nor any exchange of it can weigh anything."""
-    c, r, q, _, W, P, _ = tableau
+    _, c, r, q, _, W, P, _ = tableau
     _, _, log_sizes, log_odds, log_highest, _, signed = law[:7]
     pivot, ci = P[i, i], c[i] / P[i, i]
     without = base - 0.5 * c[i] * ci / v - 0.5 * log(pivot) - 0.5 * log(2.0 * pi * v) - log_odds.min()
@@ -161,10 +163,10 @@ def _hopeless(i, base, n, tableau, diagonal, v, law, top):
     entry = without + 0.5 * log(2.0 * pi * v) + log_sizes[n] + log_odds.max() + n * log_highest
     needed = 2.0 * v * (top - NEGLIGIBLE - entry)
     # The logarithm of q enters the weight: first at its lowest, and as it is only where that is not enough.
-    least = needed + v * log(DEPENDENT * diagonal.min())
+    least = needed + v * log(NEAR * diagonal.min())
     for k in range(r.size):
         rk = r[k] + ci * W[i, k]
-        qk = max(q[k] + W[i, k] * W[i, k] / pivot, DEPENDENT * diagonal[k])
+        qk = max(q[k] + W[i, k] * W[i, k] / pivot, NEAR * diagonal[k])
         if (rk > 0.0 or signed) and rk * rk > least * qk and rk * rk > (needed + v * log(qk)) * qk:
             return False
     return needed > 0.0
@@ -189,9 +191,9 @@ def _log_det(P, n, L):
 
 
 @njit(**COMPILED)
-def _open(key, n, idx, b, tableau, diagonal, order, v, law, nodes, work):
+def _open(key, n, b, tableau, diagonal, order, v, law, nodes, work):
     """Weigh the tableau's support and its neighbours: additions, removals, exchanges."""
-    c, r, q, rows, W, P, schur = tableau
+    idx, c, _, _, rows, _, P, schur = tableau
     log_odds, names = law[3], law[5]
     whole = 0.5 * n * log(2.0 * pi * v) + 0.5 * _log_det(P, n, work[1])
     for i in range(n):
@@ -209,18 +211,18 @@ def _open(key, n, idx, b, tableau, diagonal, order, v, law, nodes, work):
             base -= log_odds[slot] + 0.5 * log(2.0 * pi * v)
             base -= 0.5 * c[i] * c[i] / P[i, i] / v + 0.5 * log(P[i, i])
             schur[:] = rows[i]  # its Gram row, for when it comes back
-            _leave(i, n, idx, c, r, q, rows, W, P)
-        _weigh_additions(own_key, base, rest, idx, tableau, diagonal, v, law, nodes, work, True)
+            leave(i, n, tableau)
+        _weigh_additions(own_key, base, rest, tableau, diagonal, v, law, nodes, work, True)
         if step >= 0:
             rows[n - 1] = schur
-            _enter(slot, n - 1, idx, c, r, q, rows, W, P, schur)
+            enter(slot, n - 1, tableau)
 
 
 @njit(**COMPILED)
-def _explore(b, diagonal, support, G, S, weights, pool, v, law, scratch, nodes, work):
+def _explore(b, diagonal, support, gram, pool, v, law, scratch, nodes, work):
     """Weigh the support and its neighbours, best first; returns how many supports were weighed."""
-    idx, order, is_open, tableau = scratch
-    c, r, q, rows, W, P, schur = tableau
+    order, is_open, tableau = scratch
+    q = tableau.q
     count, top, found, _, table, sizes, members, _, _ = nodes
     names = law[5]
     count[0] = 0
@@ -233,18 +235,18 @@ def _explore(b, diagonal, support, G, S, weights, pool, v, law, scratch, nodes, 
             order[n] = j
             n += 1
     for _ in range(OPENED):
-        r[:] = b
+        tableau.r[:] = b
         q[:] = diagonal
         key = np.uint64(0)
         size, n = n, 0
         for i in range(size):
             j = order[i]
-            if q[j] > DEPENDENT * diagonal[j]:
-                _own_gram_row(j, G, S, weights, pool, rows[n])
-                _enter(j, n, idx, c, r, q, rows, W, P, schur)
+            if q[j] > NEAR * diagonal[j]:
+                _own_gram_row(j, gram, pool, tableau.rows[n])
+                enter(j, n, tableau)
                 key ^= names[j]
                 n += 1
-        _open(key, n, idx, b, tableau, diagonal, order, v, law, nodes, work)
+        _open(key, n, b, tableau, diagonal, order, v, law, nodes, work)
         is_open[0] = True
         best, total = -1, 0.0
         for number in range(count[0]):
@@ -330,13 +332,8 @@ def _weigh_supports(
     n_blocks = len(size_counts)
     weighted, learned, apart = weights.shape[0] > 0, covariance.shape[0] > 0, own.shape[0] > 0
     cap = largest + DEEPER
-    tableau = (
-        np.empty(cap + 1), np.empty(n_slots), np.empty(n_slots), np.empty((cap + 1, n_slots)),
-        np.empty((cap + 1, n_slots)), np.empty((cap + 1, cap + 1)), np.empty(n_slots),
-    )  # fmt: skip
-    scratch = (
-        np.empty(cap + 1, np.int64), np.empty(cap + 1, np.int64), np.empty(STORED, np.bool_), tableau,
-    )  # fmt: skip
+    tableau = new_tableau(cap + 1, n_slots)
+    scratch = np.empty(cap + 1, np.int64), np.empty(STORED, np.bool_), tableau
     nodes = (
         np.zeros(1, np.int64), np.zeros(1), np.empty(STORED), np.empty(STORED, np.uint64),
         np.empty(TABLE, np.int64), np.empty(STORED, np.int64), np.empty((STORED, cap), np.int64),
@@ -365,7 +362,16 @@ def _weigh_supports(
             )  # fmt: skip
             _fill_diagonal(m, G, S, weights, pool, diagonal)
             n_found = _explore(
-                B[m], diagonal, supports[m], G, S, own_weights, pool, variance[m], law, scratch, nodes, work
+                B[m],
+                diagonal,
+                supports[m],
+                Gram(G, S, own_weights),
+                pool,
+                variance[m],
+                law,
+                scratch,
+                nodes,
+                work,
             )
             total = 0.0
             for number in range(n_found):

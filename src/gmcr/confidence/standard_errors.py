@@ -13,13 +13,12 @@ from numba import njit
 from scipy.stats import norm
 
 from gmcr.confidence.pool_errors import least_squares_covariance, pool_errors, without_own_share
-from gmcr.decoding.subset import COMPILED
+from gmcr.decoding.tableau import COMPILED, DEPENDENT
 from gmcr.errors import InputError
 from gmcr.noise import Sigma
 from gmcr.threads import deal, threads
 from gmcr.validation import FloatArray, as_numbers, check_pool, check_samples
 
-DEPENDENT = 1e-10  # pivot, as a share of the diagonal, from which profiles count as dependent
 LEAST = 64  # samples that one thread takes at a time
 _NONE = np.zeros((0, 0))
 _NO_EXCESS = np.zeros(0)

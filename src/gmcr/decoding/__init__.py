@@ -1,6 +1,7 @@
 """The decoding kernel: the sparsest explanation of samples over a fixed pool (Eq. 3), on checked arrays.
 
     prices.py     λ, what a selection costs in noise units (Theorem 1)
+    tableau.py    what single changes of a sample's support gain, compiled
     subset.py     one sample: best subsets from Gram matrices, compiled
     batch.py      many samples: which of them share a Gram matrix, chunks, threads
 

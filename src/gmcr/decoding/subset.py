@@ -5,126 +5,60 @@ For one sample x and a pool S the criterion of Eq. 3 is
     min over A and c > 0 on A of  ‖x − Σ_A c_j s_j‖² + λ |A| .
 
 Everything it needs is in b = S x and G = S S', so the channels are touched once, in a matrix product
-outside. A sample's state is a sweep tableau over its current support A (n = |A| slots, P = G_AA⁻¹):
-
-    c = P b_A             concentrations            W = P G_A:            (n, slots)
-    r = b − G_:A c        residual correlations     q = diag(G − G_:A W)  what A leaves of each slot
-
-in which every single change has a closed form:
-
-    add j           lowers the misfit by r_j² / q_j
-    drop i          raises it by c_i² / P_ii
-    exchange i, j   raises it by c_i² / P_ii − (r_j + c_i W_ij / P_ii)² / (q_j + W_ij² / P_ii)
-
-These are exact while all concentrations stay positive, and otherwise bounds on what the change can gain.
+outside. What single changes of a support gain is read off its tableau (tableau.py): exact while all
+concentrations stay positive, and otherwise bounds on what the change can gain.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from gmcr.decoding.tableau import (
+    COMPILED,
+    DEPENDENT,
+    TINY,
+    Gram,
+    Tableau,
+    enter,
+    gram_row,
+    leave,
+    new_tableau,
+)
 from gmcr.threads import deal
+from gmcr.validation import BoolArray, FloatArray
 
-# A slot whose part outside the span of the support is smaller than this share of it adds nothing.
-DEPENDENT = 1e-10
 # A change must lower the criterion by this share of the price, so that rounding cannot cycle.
 IMPROVES = 1e-9
-# What a slot with nothing in the weighted channels counts as having there, so that 0/0 never arises.
-TINY = 1e-290
 # Rows times slots from which another thread is worth waking.
 WORTH_WHILE = 4096
-# No divisor here is zero; checking each one for it would keep the loops from being vectorised.
-COMPILED: dict[str, Any] = {"cache": True, "error_model": "numpy"}
 
 
-@njit(**COMPILED, inline="never")
-def _enter(j, n, idx, c, r, q, rows, W, P, schur):
-    """Sweep slot j, whose Gram row is rows[n], into a support of n slots."""
-    n_slots = r.size
-    pivot = q[j]
-    for k in range(n_slots):
-        schur[k] = rows[n, k]
-    for i in range(n):
-        w = W[i, j]
-        for k in range(n_slots):
-            schur[k] -= w * rows[i, k]
-    cj = r[j] / pivot
-    for k in range(n_slots):
-        W[n, k] = schur[k] / pivot
-        r[k] -= schur[k] * cj
-        q[k] -= schur[k] * schur[k] / pivot
-    for i in range(n):
-        w = W[i, j]
-        P[i, n] = P[n, i] = -w / pivot
-        c[i] -= w * cj
-    for i in range(n):
-        w = W[i, j]
-        for l in range(n):
-            P[i, l] -= w * P[n, l]
-        for k in range(n_slots):
-            W[i, k] -= w * W[n, k]
-    P[n, n] = 1.0 / pivot
-    c[n] = cj
-    idx[n] = j
-    r[j] = 0.0
-    q[j] = 0.0
+class Search(NamedTuple):
+    """A sample's tableau, and room for the search over it.
 
+    feasible : (cap,) concentrations of the last feasible point;  trial : (cap,) the support to go back to
+    tried : (cap + 1, slots + 1) changes that did not keep what they promised: [1 + drop position, slot to add]
+    gains : (slots,) what adding each slot gains;  rise : (cap,) what taking each selected one away costs
+    """
 
-@njit(**COMPILED, inline="never")
-def _leave(i, n, idx, c, r, q, rows, W, P):
-    """Sweep the slot at position i out of a support of n slots; the last position moves into its place."""
-    n_slots = r.size
-    pivot = P[i, i]
-    ci = c[i] / pivot
-    for k in range(n_slots):
-        r[k] += ci * W[i, k]
-        q[k] += W[i, k] * W[i, k] / pivot
-    for l in range(n):
-        if l != i:
-            p = P[l, i] / pivot
-            c[l] -= p * c[i]
-            for k in range(n_slots):
-                W[l, k] -= p * W[i, k]
-            for m in range(n):
-                if m != i:
-                    P[l, m] -= p * P[i, m]
-    last = n - 1
-    if i != last:
-        idx[i] = idx[last]
-        c[i] = c[last]
-        for k in range(n_slots):
-            rows[i, k] = rows[last, k]
-            W[i, k] = W[last, k]
-        for m in range(n):
-            P[i, m] = P[last, m]
-        for l in range(n):
-            P[l, i] = P[l, last]
-
-
-@njit(**COMPILED, fastmath=True)
-def _gram_row(j, G, S, weights, out):
-    """Row j of the Gram matrix: of the shared one, or of this sample's own when entries are weighted."""
-    if weights.size == 0:
-        for k in range(out.size):
-            out[k] = G[j, k]
-    else:
-        scaled = weights * S[j]
-        for k in range(out.size):
-            total = 0.0
-            for channel in range(scaled.size):
-                total += scaled[channel] * S[k, channel]
-            out[k] = total
+    tableau: Tableau
+    feasible: FloatArray
+    trial: np.ndarray
+    tried: BoolArray
+    gains: FloatArray
+    rise: FloatArray
 
 
 @njit(**COMPILED)
-def _repair(n, idx, c, feasible, r, q, rows, W, P):
+def _repair(n, tableau, feasible):
     """Drop slots until all concentrations are positive, along the line from the last feasible point.
 
     That is the inner loop of Lawson and Hanson's NNLS, so the misfit never rises above that point's.
     """
+    c = tableau.c
     while True:
         step, block = 1.0, -1
         for i in range(n):
@@ -137,25 +71,25 @@ def _repair(n, idx, c, feasible, r, q, rows, W, P):
         for i in range(n):
             feasible[i] += step * (c[i] - feasible[i])
         feasible[block] = feasible[n - 1]
-        _leave(block, n, idx, c, r, q, rows, W, P)
+        leave(block, n, tableau)
         n -= 1
 
 
 @njit(**COMPILED)
-def _reset(b, diagonal, n, idx, G, S, weights, c, r, q, rows, W, P, schur):
+def _reset(b, diagonal, n, tableau, gram):
     """The tableau of the n slots listed in idx, from scratch."""
-    r[:] = b
-    q[:] = diagonal
+    tableau.r[:] = b
+    tableau.q[:] = diagonal
     for i in range(n):
-        _gram_row(idx[i], G, S, weights, rows[i])
-        _enter(idx[i], i, idx, c, r, q, rows, W, P, schur)
+        gram_row(tableau.idx[i], gram, tableau.rows[i])
+        enter(tableau.idx[i], i, tableau)
 
 
 @njit(**COMPILED)
-def _misfit(xx, b, n, idx, c):
+def _misfit(xx, b, n, tableau):
     fit = 0.0
     for i in range(n):
-        fit += b[idx[i]] * c[i]
+        fit += b[tableau.idx[i]] * tableau.c[i]
     return xx - fit
 
 
@@ -167,8 +101,10 @@ def _gains(r, q, diagonal, gains):
 
 
 @njit(**COMPILED)
-def _best_change(n, idx, c, r, q, diagonal, W, P, price, k_max, signed, tried, gains, rise):
+def _best_change(n, search, diagonal, price, k_max, signed):
     """The single change that lowers the criterion most, by its bound: fall, position to drop, slot to add."""
+    idx, c, r, q, _, W, P, _ = search.tableau
+    tried, gains, rise = search.tried, search.gains, search.rise
     n_slots = r.size
     best, drop, add = -np.inf, -1, -1
     for i in range(-1, n):
@@ -209,29 +145,31 @@ def _best_change(n, idx, c, r, q, diagonal, W, P, price, k_max, signed, tried, g
 
 
 @njit(**COMPILED)
-def _change(b, diagonal, drop, add, n, idx, c, feasible, G, S, weights, r, q, rows, W, P, schur, signed):
+def _change(diagonal, drop, add, n, search, gram, signed):
     """Carry out one change and restore positivity; returns the new support size."""
+    tableau, feasible = search.tableau, search.feasible
     # The old concentrations, less the dropped slot's, stay feasible; they are only no longer optimal.
     for i in range(n):
-        feasible[i] = c[i]
+        feasible[i] = tableau.c[i]
     if drop >= 0:
         feasible[drop] = feasible[n - 1]
-        _leave(drop, n, idx, c, r, q, rows, W, P)
+        leave(drop, n, tableau)
         n -= 1
-    if add >= 0 and q[add] > DEPENDENT * diagonal[add] and (signed or r[add] > 0.0):
+    if add >= 0 and tableau.q[add] > DEPENDENT * diagonal[add] and (signed or tableau.r[add] > 0.0):
         feasible[n] = 0.0
-        _gram_row(add, G, S, weights, rows[n])
-        _enter(add, n, idx, c, r, q, rows, W, P, schur)
+        gram_row(add, gram, tableau.rows[n])
+        enter(add, n, tableau)
         n += 1
-    return n if signed else _repair(n, idx, c, feasible, r, q, rows, W, P)
+    return n if signed else _repair(n, tableau, feasible)
 
 
 @njit(**COMPILED)
-def _polish(b, n, idx, c, r, q, rows, W, P, error, signed):
+def _polish(b, n, tableau, signed):
     """Refine c against the rounding the sweeps have gathered; returns the support size.
 
     Without a price a slot may have been kept for the sake of rounding alone; it goes here.
     """
+    idx, c, _, _, rows, _, P, error = tableau
     while True:
         for _ in range(2):
             for i in range(n):
@@ -247,26 +185,27 @@ def _polish(b, n, idx, c, r, q, rows, W, P, error, signed):
                 lowest = i
         if signed or lowest < 0:
             return n
-        _leave(lowest, n, idx, c, r, q, rows, W, P)
+        leave(lowest, n, tableau)
         n -= 1
 
 
 @njit(**COMPILED)
-def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scratch):
+def _fit_sample(b, xx, diagonal, gram, price, k_max, signed, start, search):
     """Local optimum of Eq. 3 under single changes; returns support size, margin and misfit."""
-    idx, trial, tried, c, feasible, r, q, schur, gains, rise, rows, W, P = scratch
+    tableau, feasible, trial, tried, gains, _ = search
+    idx, r, q = tableau.idx, tableau.r, tableau.q
     r[:] = b
     q[:] = diagonal
     n = 0
     for j in range(start.size):
         if start[j] and n < k_max and q[j] > DEPENDENT * diagonal[j]:
-            _gram_row(j, G, S, weights, rows[n])
-            _enter(j, n, idx, c, r, q, rows, W, P, schur)
+            gram_row(j, gram, tableau.rows[n])
+            enter(j, n, tableau)
             n += 1
     if not signed and n > 0:
         for i in range(n):
             feasible[i] = 0.0
-        n = _repair(n, idx, c, feasible, r, q, rows, W, P)
+        n = _repair(n, tableau, feasible)
     # Forward: by far most samples need nothing else, and the scan is n times cheaper than the full one.
     while n < k_max:
         _gains(r, q, diagonal, gains)
@@ -279,25 +218,21 @@ def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scr
         if top < 0:
             break
         before = n
-        n = _change(b, diagonal, -1, top, n, idx, c, feasible, G, S, weights, r, q, rows, W, P, schur, signed)
+        n = _change(diagonal, -1, top, n, search, gram, signed)
         if n <= before:  # something was dropped on the way: the full search below goes on from here
             break
-    tried[: n + 1] = False  # changes that did not keep what they promised: [1 + drop position, slot to add]
+    tried[: n + 1] = False
     refused = np.inf  # the smallest rise of the criterion among changes that were tried and did not help
-    criterion = _misfit(xx, b, n, idx, c) + price * n
+    criterion = _misfit(xx, b, n, tableau) + price * n
     for _ in range(20 * (k_max + 1)):
-        fall, drop, add = _best_change(
-            n, idx, c, r, q, diagonal, W, P, price, k_max, signed, tried, gains, rise
-        )
+        fall, drop, add = _best_change(n, search, diagonal, price, k_max, signed)
         if fall <= IMPROVES * price:
             break
         n_before = n
         for i in range(n):
             trial[i] = idx[i]
-        n = _change(
-            b, diagonal, drop, add, n, idx, c, feasible, G, S, weights, r, q, rows, W, P, schur, signed
-        )
-        new_criterion = _misfit(xx, b, n, idx, c) + price * n
+        n = _change(diagonal, drop, add, n, search, gram, signed)
+        new_criterion = _misfit(xx, b, n, tableau) + price * n
         if new_criterion < criterion - 0.5 * IMPROVES * price:
             criterion = new_criterion
             tried[: n + 1] = False
@@ -307,11 +242,11 @@ def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scr
             n = n_before
             for i in range(n):
                 idx[i] = trial[i]
-            _reset(b, diagonal, n, idx, G, S, weights, c, r, q, rows, W, P, schur)
+            _reset(b, diagonal, n, tableau, gram)
             tried[drop + 1, add if add >= 0 else r.size] = True
     margin = min(refused, -fall)
-    n = _polish(b, n, idx, c, r, q, rows, W, P, schur, signed)
-    return n, max(margin, 0.0), max(_misfit(xx, b, n, idx, c), 0.0)
+    n = _polish(b, n, tableau, signed)
+    return n, max(margin, 0.0), max(_misfit(xx, b, n, tableau), 0.0)
 
 
 def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, unit, removal):
@@ -354,14 +289,15 @@ def _best_subsets(
     weighted = weights.shape[0] > 0
     started = start.shape[0] > 0
     cap = k_max + 1
-    scratch = (
-        np.empty(cap, np.int64), np.empty(cap, np.int64),
+    search = Search(
+        new_tableau(cap, n_slots),
+        np.empty(cap),
+        np.empty(cap, np.int64),
         np.empty((cap + 1, n_slots + 1), np.bool_),
-        np.empty(cap), np.empty(cap), np.empty(n_slots), np.empty(n_slots),
-        np.empty(n_slots), np.empty(n_slots), np.empty(cap),
-        np.empty((cap, n_slots)), np.empty((cap, n_slots)), np.empty((cap, cap)),
-    )  # fmt: skip
-    idx, c, rise = scratch[0], scratch[3], scratch[9]
+        np.empty(n_slots),
+        np.empty(cap),
+    )
+    idx, c, rise = search.tableau.idx, search.tableau.c, search.rise
     no_start = np.zeros(0, np.bool_)
     no_weights = np.zeros(0)
     diagonal = np.diag(G).copy()
@@ -378,7 +314,7 @@ def _best_subsets(
         if started:
             own_start = start[m]
         n, margin[m], misfit[m] = _fit_sample(
-            B[m], xx[m], diagonal, G, S, own_weights, prices[m], k_max, signed, own_start, scratch
+            B[m], xx[m], diagonal, Gram(G, S, own_weights), prices[m], k_max, signed, own_start, search
         )
         B[m] = 0.0
         for i in range(n):
