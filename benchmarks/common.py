@@ -25,7 +25,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numba
 import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment, nnls
@@ -35,6 +34,7 @@ from gmcr import GMCR, decode, make_mixtures
 from gmcr.mixtures import Mixtures
 from gmcr.noise import Poisson
 from gmcr.scoring import match
+from gmcr.threads import n_threads
 from gmcr.window.pool_update import update_pool
 
 Cell = dict[str, Any]
@@ -321,7 +321,7 @@ def machine() -> dict[str, Any]:
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
     return {
         "cores": os.cpu_count(),
-        "threads": numba.get_num_threads(),
+        "threads": n_threads(),
         "memory_gb": round(pages / 2**30),
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
     }

@@ -19,12 +19,12 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 from rich.console import Console
 from rich.table import Table
 from scipy.optimize import nnls
 
 from gmcr import decode, make_mixtures
+from gmcr.threads import n_threads
 
 CHUNK = 2_000  # samples generated at a time, so that making the data leaves no peak of its own
 TARGETS = {"time over D S'": ("<=", 4.0), "speed-up over nnls": (">=", 50.0), "memory, GB": ("<=", 1.5)}
@@ -91,7 +91,7 @@ def run(n_samples: int, n_channels: int, pool_size: int, repeats: int, n_nnls: i
         "samples": n_samples,
         "channels": n_channels,
         "pool": pool_size,
-        "threads": get_num_threads(),
+        "threads": n_threads(),
         "product, s": product,
         "decode, s": decoding,
         "nnls loop, s (extrapolated)": loop,

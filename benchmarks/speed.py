@@ -17,7 +17,6 @@ import warnings
 from time import perf_counter
 from typing import Any
 
-import numba
 import numpy as np
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
@@ -54,11 +53,10 @@ def nmf(D: np.ndarray, count: int) -> tuple[NMF, float]:
 def run(cell: Cell) -> Result:
     """Both in turn; the shortest time of each."""
     mix = mixtures(cell)
-    numba.set_num_threads(min(cell["threads"], numba.config.NUMBA_NUM_THREADS))
     times = []
     with threadpool_limits(cell["threads"]):
         for _ in range(cell["repeats"]):
-            model, ours = fit(mix.D)
+            model, ours = fit(mix.D, n_jobs=cell["threads"])
             rival, theirs = nmf(mix.D, cell["n_components"])
             times.append((ours, theirs))
     ours, theirs = np.min(times, axis=0)

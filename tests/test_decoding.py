@@ -7,7 +7,6 @@ import sys
 from functools import cache
 from itertools import combinations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,6 +19,7 @@ from gmcr.decoding.batch import decode_arrays
 from gmcr.decoding.prices import usage_price
 from gmcr.errors import InputError
 from gmcr.noise import Poisson, Proportional, Sigma
+from gmcr.threads import threads
 
 SEEDS = range(100, 110)
 
@@ -497,20 +497,15 @@ def test_decoding_in_parts_does_not_matter(mix, monkeypatch):
     D = mix.D.copy()
     D[rng.random(len(D)) < 0.4, 3] = np.nan
     whole = decode(D, mix.S, noise=mix.sigma)
-    monkeypatch.setattr("gmcr.decoder.CHUNK", 7)
+    monkeypatch.setattr("gmcr.decoding.batch.CHUNK", 7)
     assert_same(whole, decode(D, mix.S, noise=mix.sigma))
 
 
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
 def test_number_of_threads_does_not_matter(mix):
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
+    with threads(1):
         one = decode(mix.D, mix.S)
-        numba.set_num_threads(2)
+    with threads(2):
         two = decode(mix.D, mix.S)
-    finally:
-        numba.set_num_threads(before)
     for name in ("concentrations", "residual", "margin", "known", "noise"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from gmcr.decoding.prices import ALPHA, lone_price, usage_price
 from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw, Proportional, Sigma, degrees_of_freedom, estimate_noise
 from gmcr.text import decoding_html
-from gmcr.threads import threads
+from gmcr.threads import kept, threads
 from gmcr.validation import (
     BoolArray,
     FloatArray,
@@ -64,15 +64,15 @@ class Decoding:
         """(samples, slots): which slots each sample holds."""
         return self.concentrations != 0
 
-    @cached_property
+    @property
     def confidence(self) -> FloatArray | None:
         """(samples,): probability that each support is right; see `gmcr.confidence.supports`."""
-        return None if self.judge is None else self.judge()
+        return None if self.judge is None else kept(self, "_confidence", self.judge)
 
-    @cached_property
+    @property
     def errors(self) -> FloatArray | None:
         """(samples, slots): standard error of each concentration, given its support; zero where not held."""
-        return None if self.spread is None else self.spread()
+        return None if self.spread is None else kept(self, "_errors", self.spread)
 
     def intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Lower and upper ends of the concentrations' intervals, (samples, slots) each, NaN where not held."""

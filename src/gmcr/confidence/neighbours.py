@@ -18,10 +18,11 @@ from __future__ import annotations
 from math import exp, log, pi, sqrt
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from gmcr.confidence.averages import NEVER, add_shares, average, log_joint_average
 from gmcr.decoding.subset import COMPILED, TINY, _enter, _gram_row, _leave
+from gmcr.threads import deal
 
 NEGLIGIBLE = 9.0  # log of the weight, below the heaviest, from which a support is left out (a share of 1e-4)
 MATTERS = 1e-2  # share of the weight from which a support's own neighbours are weighed as well
@@ -31,6 +32,7 @@ TABLE = 1024  # places for the keys of remembered supports: a power of two, well
 DEEPER = 4  # slots that a neighbour may have more than the largest returned support
 COUNTED = 1e-3  # share of the weight from which a support enters the counts
 SPARSE = 1e-2  # of the highest density: a bin with less is all but empty
+BLOCKS = 64  # parts of the samples counted apart: so many whatever the threads, so that sums are the same
 DEPENDENT = 1e-8  # a slot whose part outside the support's span is smaller than this cannot be told from it
 
 
@@ -275,10 +277,9 @@ def _fill_diagonal(m, G, S, weights, pool, diagonal):
         diagonal[k] = max(total, TINY)
 
 
-@njit(**COMPILED, parallel=True)
 def weigh_supports(
     B, supports, largest, G, S, weights, variance, covariance, excess, own, own_r,
-    edges, heights, log_sizes, log_odds, names, signed, counted, presence, n_blocks,
+    edges, heights, log_sizes, log_odds, names, signed, counted, presence,
 ):  # fmt: skip
     """Posterior weight of every sample's support among its neighbours.
 
@@ -300,7 +301,6 @@ def weigh_supports(
     signed : whether concentrations may be negative
     counted : whether the counts are wanted
     presence : (samples, slots) of zeros, filled with the posterior probability of each slot; or (0, 0)
-    n_blocks : number of parts the samples are dealt into
 
     Returns
     -------
@@ -308,42 +308,56 @@ def weigh_supports(
     highest : (samples,) posterior of the heaviest support
     size_counts, slot_counts, bin_counts : posterior numbers of samples by size, of selections by slot and by bin
     """
+    confidence, highest = np.empty(len(B)), np.empty(len(B))
+    n_blocks = min(len(B), BLOCKS)
+    counts = tuple(np.zeros((n_blocks, n)) for n in (log_sizes.size, B.shape[1], heights.size))
+    arguments = (
+        B, supports, largest, G, S, weights, variance, covariance, excess, own, own_r,
+        edges, heights, log_sizes, log_odds, names, signed, counted, presence, confidence, highest, *counts,
+    )  # fmt: skip
+    deal(_weigh_supports, n_blocks, 1, *arguments)
+    return confidence, highest, *(count.sum(axis=0) for count in counts)
+
+
+@njit(**COMPILED, nogil=True)
+def _weigh_supports(
+    B, supports, largest, G, S, weights, variance, covariance, excess, own, own_r,
+    edges, heights, log_sizes, log_odds, names, signed, counted, presence,
+    confidence, highest, size_counts, slot_counts, bin_counts, start, stop,
+):  # fmt: skip
+    """The same for blocks `start` to `stop` of the samples, each with a row of the counts."""
     n_samples, n_slots = B.shape
-    confidence = np.empty(n_samples)
-    highest = np.empty(n_samples)
-    size_counts = np.zeros((n_blocks, log_sizes.size))
-    slot_counts = np.zeros((n_blocks, n_slots))
-    bin_counts = np.zeros((n_blocks, heights.size))
+    n_blocks = len(size_counts)
     weighted, learned, apart = weights.shape[0] > 0, covariance.shape[0] > 0, own.shape[0] > 0
-    for block in prange(n_blocks):
-        cap = largest + DEEPER
-        tableau = (
-            np.empty(cap + 1), np.empty(n_slots), np.empty(n_slots), np.empty((cap + 1, n_slots)),
-            np.empty((cap + 1, n_slots)), np.empty((cap + 1, cap + 1)), np.empty(n_slots),
-        )  # fmt: skip
-        scratch = (
-            np.empty(cap + 1, np.int64), np.empty(cap + 1, np.int64), np.empty(STORED, np.bool_), tableau,
-        )  # fmt: skip
-        nodes = (
-            np.zeros(1, np.int64), np.zeros(1), np.empty(STORED), np.empty(STORED, np.uint64),
-            np.empty(TABLE, np.int64), np.empty(STORED, np.int64), np.empty((STORED, cap), np.int64),
-            np.empty((STORED, cap)), np.empty((STORED, cap)),
-        )  # fmt: skip
-        work = (
-            np.empty(cap + 1), np.empty((cap + 1, cap + 1)), np.empty(cap + 1, np.bool_),
-            np.empty(cap + 1), np.empty(cap + 1),
-        )  # fmt: skip
-        place = 0  # of the first bin that is not all but empty
-        while heights[place] < SPARSE * heights.max():
-            place += 1
-        low = NEVER + (heights[:place].max() if place > 0 else 0.0)
-        law = (
-            edges, heights, log_sizes, log_odds, log(heights.max()), names, signed,
-            edges[place], log(low), log_odds.max(),
-        )  # fmt: skip
-        _, top, found, _, _, sizes, members, amounts, spreads = nodes
-        none = np.zeros(0)
-        diagonal = np.empty(n_slots)
+    cap = largest + DEEPER
+    tableau = (
+        np.empty(cap + 1), np.empty(n_slots), np.empty(n_slots), np.empty((cap + 1, n_slots)),
+        np.empty((cap + 1, n_slots)), np.empty((cap + 1, cap + 1)), np.empty(n_slots),
+    )  # fmt: skip
+    scratch = (
+        np.empty(cap + 1, np.int64), np.empty(cap + 1, np.int64), np.empty(STORED, np.bool_), tableau,
+    )  # fmt: skip
+    nodes = (
+        np.zeros(1, np.int64), np.zeros(1), np.empty(STORED), np.empty(STORED, np.uint64),
+        np.empty(TABLE, np.int64), np.empty(STORED, np.int64), np.empty((STORED, cap), np.int64),
+        np.empty((STORED, cap)), np.empty((STORED, cap)),
+    )  # fmt: skip
+    work = (
+        np.empty(cap + 1), np.empty((cap + 1, cap + 1)), np.empty(cap + 1, np.bool_),
+        np.empty(cap + 1), np.empty(cap + 1),
+    )  # fmt: skip
+    place = 0  # of the first bin that is not all but empty
+    while heights[place] < SPARSE * heights.max():
+        place += 1
+    low = NEVER + (heights[:place].max() if place > 0 else 0.0)
+    law = (
+        edges, heights, log_sizes, log_odds, log(heights.max()), names, signed,
+        edges[place], log(low), log_odds.max(),
+    )  # fmt: skip
+    _, top, found, _, _, sizes, members, amounts, spreads = nodes
+    none = np.zeros(0)
+    diagonal = np.empty(n_slots)
+    for block in range(start, stop):
         for m in range(block * n_samples // n_blocks, (block + 1) * n_samples // n_blocks):
             own_weights = weights[m] if weighted else none
             pool = (
@@ -369,4 +383,3 @@ def weigh_supports(
                         slot_counts[block, members[number, i]] += posterior
                         amount = abs(amounts[number, i]) if signed else amounts[number, i]
                         add_shares(posterior, amount, spreads[number, i], edges, heights, bin_counts[block])
-    return confidence, highest, size_counts.sum(axis=0), slot_counts.sum(axis=0), bin_counts.sum(axis=0)

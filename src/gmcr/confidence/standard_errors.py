@@ -9,17 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 from scipy.stats import norm
 
 from gmcr.confidence.pool_errors import least_squares_covariance, pool_errors, without_own_share
 from gmcr.decoding.subset import COMPILED
 from gmcr.errors import InputError
 from gmcr.noise import Sigma
-from gmcr.threads import threads
+from gmcr.threads import deal, threads
 from gmcr.validation import FloatArray, as_numbers, check_pool, check_samples
 
 DEPENDENT = 1e-10  # pivot, as a share of the diagonal, from which profiles count as dependent
+LEAST = 64  # samples that one thread takes at a time
 _NONE = np.zeros((0, 0))
 _NO_EXCESS = np.zeros(0)
 
@@ -145,33 +146,33 @@ def spreads(
     covariance, excess : what is taken off the Gram matrix; see `gmcr.confidence.neighbours`
     """
     largest = int(np.count_nonzero(C, axis=1).max(initial=0))
-    blocks = min(len(C), 16 * get_num_threads())
-    return _spreads(C, largest, S @ S.T, S, W, variance, covariance, excess, blocks)
-
-
-@njit(**COMPILED, parallel=True)
-def _spreads(C, largest, G, S, weights, variance, covariance, excess, n_blocks):
     out = np.zeros(C.shape)
-    for block in prange(n_blocks):
-        idx = np.empty(largest, np.int64)
-        A = np.empty((largest, largest))
-        for m in range(block * len(C) // n_blocks, (block + 1) * len(C) // n_blocks):
-            n = 0
-            for j in range(C.shape[1]):
-                if C[m, j] != 0.0:
-                    idx[n] = j
-                    n += 1
-            for i in range(n):
-                for l in range(n):
-                    A[i, l] = G[idx[i], idx[l]]
-                    if weights.shape[0] > 0:
-                        A[i, l] = np.sum(weights[m] * S[idx[i]] * S[idx[l]])
-                    if covariance.shape[0] > 0:
-                        A[i, l] -= excess[m] * covariance[idx[i], idx[l]]
-            _invert(A, n)
-            for i in range(n):
-                out[m, idx[i]] = np.sqrt(variance[m] * A[i, i]) if A[i, i] > 0.0 else np.inf
+    deal(_spreads, len(C), LEAST, C, largest, S @ S.T, S, W, variance, covariance, excess, out)
     return out
+
+
+@njit(**COMPILED, nogil=True)
+def _spreads(C, largest, G, S, weights, variance, covariance, excess, out, start, stop):
+    idx = np.empty(largest, np.int64)
+    A = np.empty((largest, largest))
+    for m in range(start, stop):
+        n = 0
+        for j in range(C.shape[1]):
+            if C[m, j] != 0.0:
+                idx[n] = j
+                n += 1
+        for i in range(n):
+            for l in range(n):
+                A[i, l] = G[idx[i], idx[l]]
+                if weights.shape[0] > 0:
+                    A[i, l] = 0.0
+                    for channel in range(S.shape[1]):
+                        A[i, l] += weights[m, channel] * S[idx[i], channel] * S[idx[l], channel]
+                if covariance.shape[0] > 0:
+                    A[i, l] -= excess[m] * covariance[idx[i], idx[l]]
+        _invert(A, n)
+        for i in range(n):
+            out[m, idx[i]] = np.sqrt(variance[m] * A[i, i]) if A[i, i] > 0.0 else np.inf
 
 
 @njit(**COMPILED)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 
 from gmcr.confidence.neighbours import weigh_supports
 from gmcr.confidence.pool_errors import (
@@ -58,10 +57,6 @@ class Part:
         """(samples,) size of each support."""
         return self.supports.sum(axis=1)
 
-    @property
-    def blocks(self) -> int:
-        return min(len(self.B), 16 * get_num_threads())
-
     def weigh(self, law: SupportLaw, counted: bool = False, presence: FloatArray = _NONE) -> Any:
         """`weigh_supports` on these samples."""
         log_sizes = law.log_sizes
@@ -69,8 +64,7 @@ class Part:
         missing = max(int(self.sizes.max(initial=0)) + 1 - len(log_sizes), 0)
         log_sizes = np.concatenate([log_sizes, np.full(missing, log_sizes[-1] - np.log(2.0))])
         names = np.random.default_rng(0).integers(1, 2**63, len(self.S), dtype=np.uint64)
-        return weigh_supports(
-            *self._problem(),
+        given: tuple[Any, ...] = (
             law.edges,
             law.heights,
             log_sizes,
@@ -79,8 +73,8 @@ class Part:
             self.signed,
             counted,
             presence,
-            self.blocks,
         )
+        return weigh_supports(*self._problem(), *given)
 
     def _problem(self) -> tuple[Any, ...]:
         largest = int(self.sizes.max(initial=0))

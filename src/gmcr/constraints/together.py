@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -57,12 +56,12 @@ class Constraints:
         """The constraint of this kind, if it is one of them."""
         return next((one for one in self.given if isinstance(one, kind)), None)
 
-    @cached_property
+    @property
     def signed(self) -> bool:
         """Whether profiles and concentrations may be negative."""
         return self.find(NonNegative) is None
 
-    @cached_property
+    @property
     def fixed(self) -> FloatArray | None:
         """(known, channels) the profiles known beforehand, of unit norm."""
         reference = self.find(ReferenceProfile)
@@ -72,7 +71,7 @@ class Constraints:
     def n_fixed(self) -> int:
         return 0 if self.fixed is None else len(self.fixed)
 
-    @cached_property
+    @property
     def k_max(self) -> int | None:
         """Most components in a sample, where that was told."""
         most = self.find(AtMost)

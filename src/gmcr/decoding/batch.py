@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 
 from gmcr.constraints import Constraints
 from gmcr.decoding.subset import best_subsets
@@ -79,7 +78,6 @@ def decode_arrays(
                 own_start,
                 variance,
                 own_removal,
-                min(len(X), 16 * get_num_threads()),
             )
             if not isinstance(part, slice):
                 C[part] = B

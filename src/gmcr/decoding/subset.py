@@ -24,7 +24,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
+
+from gmcr.threads import deal
 
 # A slot whose part outside the span of the support is smaller than this share of it adds nothing.
 DEPENDENT = 1e-10
@@ -32,6 +34,8 @@ DEPENDENT = 1e-10
 IMPROVES = 1e-9
 # What a slot with nothing in the weighted channels counts as having there, so that 0/0 never arises.
 TINY = 1e-290
+# Rows times slots from which another thread is worth waking.
+WORTH_WHILE = 4096
 # No divisor here is zero; checking each one for it would keep the loops from being vectorised.
 COMPILED: dict[str, Any] = {"cache": True, "error_model": "numpy"}
 
@@ -310,8 +314,7 @@ def _fit_sample(b, xx, diagonal, G, S, weights, price, k_max, signed, start, scr
     return n, max(margin, 0.0), max(_misfit(xx, b, n, idx, c), 0.0)
 
 
-@njit(**COMPILED, parallel=True)
-def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, unit, removal, n_blocks):
+def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, unit, removal):
     """Minimise Eq. 3 for every sample; B is overwritten with the concentrations.
 
     Parameters
@@ -329,51 +332,58 @@ def best_subsets(B, xx, G, S, weights, prices, k_max, signed, start, unit, remov
     unit : (samples,) what margin, misfit and removal are divided by
     removal : (samples, slots) filled with the rise of the criterion when a selected slot is taken away and
         the best single other slot, if any, takes its place; or (0, 0) when that is not wanted
-    n_blocks : number of parts the samples are dealt into
 
     Returns
     -------
     margin : (samples,), by how much the criterion rises under the best single change
     misfit : (samples,), squared residual norm
     """
-    n_samples, n_slots = B.shape
-    margin = np.empty(n_samples)
-    misfit = np.empty(n_samples)
+    margin, misfit = np.empty(len(B)), np.empty(len(B))
+    least = 1 if len(weights) else max(1, WORTH_WHILE // len(G))
+    arguments = (B, xx, G, S, weights, prices, k_max, signed, start, unit, removal, margin, misfit)
+    deal(_best_subsets, len(B), least, *arguments)
+    return margin, misfit
+
+
+@njit(**COMPILED, nogil=True)
+def _best_subsets(
+    B, xx, G, S, weights, prices, k_max, signed, start, unit, removal, margin, misfit, first, stop
+):  # fmt: skip
+    """The same for samples `first` to `stop`."""
+    n_slots = B.shape[1]
     weighted = weights.shape[0] > 0
     started = start.shape[0] > 0
-    for block in prange(n_blocks):
-        cap = k_max + 1
-        scratch = (
-            np.empty(cap, np.int64), np.empty(cap, np.int64),
-            np.empty((cap + 1, n_slots + 1), np.bool_),
-            np.empty(cap), np.empty(cap), np.empty(n_slots), np.empty(n_slots),
-            np.empty(n_slots), np.empty(n_slots), np.empty(cap),
-            np.empty((cap, n_slots)), np.empty((cap, n_slots)), np.empty((cap, cap)),
-        )  # fmt: skip
-        idx, c, rise = scratch[0], scratch[3], scratch[9]
-        no_start = np.zeros(0, np.bool_)
-        no_weights = np.zeros(0)
-        diagonal = np.diag(G).copy()
-        for m in range(block * n_samples // n_blocks, (block + 1) * n_samples // n_blocks):
-            own_weights = no_weights
-            own_start = no_start
-            if weighted:
-                own_weights = weights[m]
-                for k in range(n_slots):
-                    total = 0.0
-                    for channel in range(own_weights.size):
-                        total += own_weights[channel] * S[k, channel] * S[k, channel]
-                    diagonal[k] = max(total, TINY)
-            if started:
-                own_start = start[m]
-            n, margin[m], misfit[m] = _fit_sample(
-                B[m], xx[m], diagonal, G, S, own_weights, prices[m], k_max, signed, own_start, scratch
-            )
-            B[m] = 0.0
-            for i in range(n):
-                B[m, idx[i]] = c[i]
-                if removal.shape[0] > 0:
-                    removal[m, idx[i]] = rise[i] / unit[m]
-            margin[m] /= unit[m]
-            misfit[m] /= unit[m]
-    return margin, misfit
+    cap = k_max + 1
+    scratch = (
+        np.empty(cap, np.int64), np.empty(cap, np.int64),
+        np.empty((cap + 1, n_slots + 1), np.bool_),
+        np.empty(cap), np.empty(cap), np.empty(n_slots), np.empty(n_slots),
+        np.empty(n_slots), np.empty(n_slots), np.empty(cap),
+        np.empty((cap, n_slots)), np.empty((cap, n_slots)), np.empty((cap, cap)),
+    )  # fmt: skip
+    idx, c, rise = scratch[0], scratch[3], scratch[9]
+    no_start = np.zeros(0, np.bool_)
+    no_weights = np.zeros(0)
+    diagonal = np.diag(G).copy()
+    for m in range(first, stop):
+        own_weights = no_weights
+        own_start = no_start
+        if weighted:
+            own_weights = weights[m]
+            for k in range(n_slots):
+                total = 0.0
+                for channel in range(own_weights.size):
+                    total += own_weights[channel] * S[k, channel] * S[k, channel]
+                diagonal[k] = max(total, TINY)
+        if started:
+            own_start = start[m]
+        n, margin[m], misfit[m] = _fit_sample(
+            B[m], xx[m], diagonal, G, S, own_weights, prices[m], k_max, signed, own_start, scratch
+        )
+        B[m] = 0.0
+        for i in range(n):
+            B[m, idx[i]] = c[i]
+            if removal.shape[0] > 0:
+                removal[m, idx[i]] = rise[i] / unit[m]
+        margin[m] /= unit[m]
+        misfit[m] /= unit[m]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -60,15 +60,18 @@ class Judge:
 
     def learn(self) -> None:
         """The law, the pool to judge by, and how far their confidences hold; once."""
-        if self.law is not None:
+        kept = self.kept
+        if self.law is not None or kept is None:
             return
-        assert self.kept is not None  # a judge has a law, or samples to learn it from
-        self._learn_law()
-        samples, C, sigma = self.kept
+        pupil = replace(self, kept=kept)  # a copy, so that other threads never find half of it learned
+        pupil._learn_law()
+        samples, C, sigma = kept
         if not sigma.per_entry and C.any():
-            doubt = 1.0 - self._stated(samples, C, sigma, np.ones(len(C), dtype=bool))
+            doubt = 1.0 - pupil._stated(samples, C, sigma, np.ones(len(C), dtype=bool))
             if doubt.sum() >= WORTH_WHILE:
-                self.honest = self._rehearsed()
+                pupil.honest = pupil._rehearsed()
+        self.pool, self.honest = pupil.pool, pupil.honest
+        self.law = pupil.law  # after these two, and before what it was learned from goes
         self.kept = None
 
     def _stated(self, D: FloatArray, C: FloatArray, sigma: Sigma, learned: BoolArray) -> FloatArray:

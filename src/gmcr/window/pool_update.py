@@ -3,56 +3,57 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 
+from gmcr.threads import deal
 from gmcr.validation import FloatArray
 
+LEAST = 16  # channels that one thread takes at a time: two cache lines
 
-@njit(cache=True, parallel=True, fastmath=True)
-def _sweep(S, X, W, first, users, amounts, n_fixed, n_sweeps, signed, n_blocks):
-    """Cyclic coordinate descent over slots, in place; each block of channels on its own.
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _sweep(S, X, W, first, users, amounts, n_fixed, n_sweeps, signed, low, high):
+    """Cyclic coordinate descent over slots, in place, for channels `low` to `high`; each is on its own.
 
     first, users, amounts : slot j is held by samples users[first[j]:first[j+1]], in these amounts
     W : (samples, channels) or (samples, 1) weights of the entries
     """
-    n_slots, n_channels = S.shape
+    n_slots = len(S)
     per_entry = W.shape[1] > 1
-    for block in prange(n_blocks):
-        low, high = block * n_channels // n_blocks, (block + 1) * n_channels // n_blocks
-        width = high - low
-        residual = X[:, low:high].copy()
-        top, bottom = np.empty(width), np.empty(width)
-        for j in range(n_slots):
+    width = high - low
+    residual = X[:, low:high].copy()
+    top, bottom = np.empty(width), np.empty(width)
+    for j in range(n_slots):
+        for e in range(first[j], first[j + 1]):
+            for l in range(width):
+                residual[users[e], l] -= amounts[e] * S[j, low + l]
+    for _ in range(n_sweeps):
+        for j in range(n_fixed, n_slots):
+            top[:] = 0.0
+            bottom[:] = 0.0
             for e in range(first[j], first[j + 1]):
-                for l in range(width):
-                    residual[users[e], l] -= amounts[e] * S[j, low + l]
-        for _ in range(n_sweeps):
-            for j in range(n_fixed, n_slots):
-                top[:] = 0.0
-                bottom[:] = 0.0
-                for e in range(first[j], first[j + 1]):
-                    m, c = users[e], amounts[e]
-                    if per_entry:
-                        for l in range(width):
-                            cw = c * W[m, low + l]
-                            top[l] += cw * residual[m, l]
-                            bottom[l] += cw * c
-                    else:
-                        cw = c * W[m, 0]
-                        for l in range(width):
-                            top[l] += cw * residual[m, l]
-                            bottom[l] += cw * c
-                for l in range(width):
-                    old = S[j, low + l]
-                    new = old + top[l] / bottom[l] if bottom[l] > 0.0 else old
-                    if new < 0.0 and not signed:
-                        new = 0.0
-                    S[j, low + l] = new
-                    top[l] = old - new
-                for e in range(first[j], first[j + 1]):
-                    m, c = users[e], amounts[e]
+                m, c = users[e], amounts[e]
+                if per_entry:
                     for l in range(width):
-                        residual[m, l] += c * top[l]
+                        cw = c * W[m, low + l]
+                        top[l] += cw * residual[m, l]
+                        bottom[l] += cw * c
+                else:
+                    cw = c * W[m, 0]
+                    for l in range(width):
+                        top[l] += cw * residual[m, l]
+                        bottom[l] += cw * c
+            for l in range(width):
+                old = S[j, low + l]
+                new = old + top[l] / bottom[l] if bottom[l] > 0.0 else old
+                if new < 0.0 and not signed:
+                    new = 0.0
+                S[j, low + l] = new
+                top[l] = old - new
+            for e in range(first[j], first[j + 1]):
+                m, c = users[e], amounts[e]
+                for l in range(width):
+                    residual[m, l] += c * top[l]
 
 
 @njit(cache=True)
@@ -97,8 +98,7 @@ def update_pool(
     samples, slots, amounts = samples[order], slots[order], amounts[order]
     first = np.searchsorted(slots, np.arange(len(S) + 1))
     new = S.copy()
-    n_blocks = max(1, min(S.shape[1] // 16, 4 * get_num_threads()))
-    _sweep(new, X, W, first, samples, amounts, n_fixed, n_sweeps, signed, n_blocks)
+    deal(_sweep, S.shape[1], LEAST, new, X, W, first, samples, amounts, n_fixed, n_sweeps, signed)
     sizes = np.linalg.norm(new, axis=1)
     vanished = sizes == 0
     new[vanished] = S[vanished]

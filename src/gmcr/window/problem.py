@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from gmcr.constraints import Constraints, Layout
 from gmcr.decoding.batch import decode_arrays
 from gmcr.noise import NoiseLaw, Sigma, degrees_of_freedom, estimate_noise
 from gmcr.rank import noise_edge
+from gmcr.threads import kept
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.pool_update import count_holders, update_pool
 
@@ -197,10 +197,10 @@ class Problem:
         left = self.misfit(state, Sigma(np.ones(self.n_samples))).sum()
         return 1.0 - float(left) / self.spread if self.spread > 0 else np.nan
 
-    @cached_property
+    @property
     def spread(self) -> float:
         """Sum of squares of the samples about their column means."""
-        return float(np.nansum(np.square(self.D - np.nanmean(self.D, axis=0))))
+        return kept(self, "_spread", lambda: float(np.nansum(np.square(self.D - np.nanmean(self.D, axis=0)))))
 
     def estimate_noise(self, state: State, kind: str) -> NoiseLaw:
         """The noise law that the state's residuals speak for."""
