@@ -116,7 +116,7 @@ def test_orientation_can_be_told(tmp_path):
     [
         ("", FileError, "is empty; give a table"),
         ("# only this\n", FileError, "is empty"),
-        (b"PK\x03\x04\0\0binary", FileError, "holds binary data; export it as CSV"),
+        (b"\1\0binary", FileError, "holds binary data; export it as CSV"),
         ("1,2,3\n4,5\n6,7,8\n", InputError, "line 2 has 2 columns where 3 are expected; give every line"),
         ("1,2,3\n4,oops,6\n", InputError, "line 2, column 2 is 'oops', which is no number; correct it"),
         ("a,1,x,2\nb,1,2,3\n", InputError, "line 1, column 3 is 'x', which is no number"),

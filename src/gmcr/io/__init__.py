@@ -14,7 +14,8 @@ here may call a solver.
 from gmcr.io import (  # noqa: F401, I001
     csv, xlsx, arrays, mat, hdf5, netcdf, parquet, rdata, jcamp, spc, opus, wdf,
 )  # fmt: skip
+from gmcr.io import datasets
 from gmcr.io.formats import FORMATS, Asked, Format
 from gmcr.io.table import Table
 
-__all__ = ["FORMATS", "Asked", "Format", "Table"]
+__all__ = ["FORMATS", "Asked", "Format", "Table", "datasets"]
