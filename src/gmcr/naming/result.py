@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from gmcr.cli.console import printable
+from gmcr.errors import printable
 
 NAMED = "named"
 SEVERAL = "one of several"
