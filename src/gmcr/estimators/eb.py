@@ -25,6 +25,7 @@ from gmcr.estimators.base import Unmixer
 from gmcr.estimators.window import GMCR
 from gmcr.metrics import r_squared
 from gmcr.noise import degrees_of_freedom, estimate_noise
+from gmcr.reporting.files import report
 from gmcr.theory.certificate import Certificate, certify
 from gmcr.validation import FloatArray, refuse_negative
 from gmcr.window.samples import count_above_noise
@@ -234,6 +235,27 @@ class EBgMCR(Unmixer):
         given : noise and the other arguments of `gmcr.certify`
         """
         return certify(self._samples(D, reset=False), self.select(rule, band), alpha=alpha, **given)
+
+    def report(
+        self,
+        D: Any,
+        path: str | os.PathLike[str],
+        rule: str | None = None,
+        band: tuple[float, float] | None = None,
+        *,
+        source: str = "samples",
+    ) -> None:
+        """Write the report of a checkpoint, one HTML file to read and to send on: what `gmcr fit` writes.
+
+        Parameters
+        ----------
+        D : (samples, channels) the samples that were fitted, or the table that `gmcr.read` gave
+        path : the file to write, such as "report.html"
+        rule, band : which checkpoint, as in `select`; by default the one that `transform` uses
+        source : what the report calls the data, such as the name of their file
+        """
+        check_is_fitted(self)
+        report(D, self.select(rule or self._usual_rule, band), path, source=source)
 
     def transform(self, D: Any) -> FloatArray:
         """Concentrations by the frozen gate of the fewest-components checkpoint, or of the final state."""

@@ -19,8 +19,10 @@ from gmcr.errors import FileError, InputError
 from gmcr.estimators.base import Unmixer
 from gmcr.estimators.labels import channel_axis, check_axis, sample_names
 from gmcr.estimators.parameters import check_options, known_noise
+from gmcr.io.table import Table
 from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw
+from gmcr.reporting.files import report
 from gmcr.storage import read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
 from gmcr.validation import FloatArray, check_pool, refuse_negative
@@ -231,6 +233,19 @@ class GMCR(Unmixer):
         """
         check_is_fitted(self)
         return certify(self._samples(D, reset=False), self.decomposition_, alpha=alpha, **given)
+
+    def report(self, D: Any, path: str | os.PathLike[str], *, source: str = "samples") -> None:
+        """Write the report of the fit, one HTML file to read and to send on: what `gmcr fit` writes.
+
+        Parameters
+        ----------
+        D : (samples, channels) the samples that were fitted, or the table that `gmcr.read` gave
+        path : the file to write, such as "report.html"
+        source : what the report calls the data, such as the name of their file
+        """
+        check_is_fitted(self)
+        samples = D if isinstance(D, Table) else self._samples(D, reset=False)
+        report(samples, self.decomposition_, path, model=self, source=source)
 
     def fractions(self, D: Any) -> FloatArray:
         """Fractions of samples, summing to one: (samples, n_components_); for a model fitted with closure."""
