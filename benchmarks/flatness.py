@@ -22,7 +22,19 @@ import pandas as pd
 
 from common import SMOKE, Cell, Result, fit, largest_miss, measure, mixtures, parser, report, span
 from gmcr.scoring import match
-from gmcr.window import count, dense, draft, handful, moves, path, problem, rare, search, solver, start
+from gmcr.window import (
+    dense_fit,
+    descent,
+    evidence,
+    first_guess,
+    moves,
+    problem,
+    rare_slots,
+    search,
+    small_counts,
+    solver,
+    trial,
+)
 from real import COUNTS, DATA, run_set
 
 Patch = tuple[Any, str, Any]  # owner, attribute, and what to put there
@@ -38,7 +50,9 @@ BATTERY = {
     "dense": {"n_components": 4, "n_samples": 30, "snr_db": 25, "profiles": "peaks", "active": [4, 4]},
 }
 UNCHANGED = "as it is"
-MODULES = (count, dense, draft, handful, moves, path, problem, rare, search, solver, start)
+MODULES = (
+    dense_fit, descent, evidence, first_guess, moves, problem, rare_slots, search, small_counts, solver, trial,
+)  # fmt: skip
 SCALED = (
     "ROUNDS",
     "WEAKEST",
@@ -88,7 +102,7 @@ def _everywhere(name: str, factor: float = 1.0, value: float | None = None) -> l
 
 
 def _step(factor: float) -> list[Patch]:
-    return [(path, "STEP", path.STEP**factor)]
+    return [(descent, "STEP", descent.STEP**factor)]
 
 
 def _usage_price(factor: float) -> list[Patch]:

@@ -160,7 +160,7 @@ def beside_rank_rules(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """Counts, one per seed, of GMCR and of the rules on singular values."""
     runs = runs[runs["row"].isin(BESIDE_RANK_RULES)]
     columns = {"true": "true_count", "GMCR": "count", "rank rules' median": "rank"}
-    columns |= {name: rule for rule, name in RULES.items()}
+    columns |= {rule.title: name for name, rule in RULES.items()}
     return [
         {"setting": label, **{head: listed(group[column]) for head, column in columns.items()}}
         for label, group in runs.groupby("setting", sort=False)

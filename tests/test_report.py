@@ -30,7 +30,7 @@ from gmcr.reporting.listing import Cell, Column, Listing
 from gmcr.reporting.page import as_script, render, write_report
 from gmcr.reporting.scales import nice_ticks
 from gmcr.reporting.section import SECTIONS as REGISTERED
-from gmcr.reporting.section import Points, Row, Section, add_section, make_sections
+from gmcr.reporting.section import Points, Row, Section, make_sections
 from gmcr.reporting.sections.separation import groups
 from gmcr.reporting.svg import as_svg
 from gmcr.reporting.trust import CARE, GOOD, NONE, answer, checks
@@ -38,7 +38,7 @@ from gmcr.reporting.words import listed
 from gmcr.text import block_means, thinned
 from gmcr.theory.bands import Ambiguity, Band
 from gmcr.theory.certificate import Certificate
-from gmcr.window.count import Evidence
+from gmcr.window.evidence import Evidence
 
 SECTIONS = ["answer", "count", "profiles", "concentrations", "supports", "fit", "separation", "noise"]
 SECTIONS += ["certificate", "reproduce", "citation"]
@@ -618,8 +618,8 @@ def added():
     names = []
 
     def add(build, name="extra", place=55):
+        REGISTERED.add(name, Section(f"<i>{name}</i>", place, build))
         names.append(name)
-        add_section(Section(name, f"<i>{name}</i>", place, build))
 
     yield add
     for name in names:
@@ -666,7 +666,8 @@ def series(x, y):
         (lambda _: None, "'NoneType' object is not iterable"),
         (lambda _: [3], "it gives a int where a text, a chart or a table belongs"),
         (lambda _: [series(np.arange(2.0), ["a", "b"])], "could not be made"),
-        (lambda _: [Row([charts_of(contents_of())["fit"]])], "a chart or a table named 'fit'"),
+        (lambda _: [Row([charts_of(contents_of())["fit"]])], "a chart or a table named 'fit' already"),
+        (lambda _: [series(np.ones(1), np.ones(1))] * 2, "a chart or a table named 'odd' already"),
         (lambda _: [replace(series(np.ones(1), np.ones(1)), name="../x")], "'../x' is no name"),
         (lambda _: [Listing("odd", "odd", [Column("a")], [[Cell("b"), Cell("c")]])], "could not be made"),
     ],
@@ -689,10 +690,12 @@ def test_a_chart_that_cannot_be_drawn_does_not_stop_the_others(added, contents, 
         assert "profiles.svg" in write_figures(contents, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["data", "Weather", "a b", ""])
-def test_a_section_needs_a_name_that_a_link_can_have(name):
-    with pytest.raises(InputError, match="needs a name of small letters"):
-        add_section(Section(name, "title", 1, lambda _: []))
+@pytest.mark.parametrize("name", ["data", "answer", "Weather", 'a "b" <c>'])
+def test_a_name_that_no_link_can_have_is_none(added, contents, name):
+    added(lambda _: ["here"], name)
+    identities = Reader(render(contents)).attributes("id")
+    assert len(identities) == len(set(identities))
+    assert "section-5" in identities
 
 
 def test_no_section_of_ours_fails(page, odd):

@@ -15,7 +15,6 @@ import numpy as np
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError
 from gmcr.estimators.window import GMCR
-from gmcr.estimators.window import KIND as WINDOW
 from gmcr.io.arrays import write_arrays
 from gmcr.io.csv import unescaped, write_csv
 from gmcr.io.reading import MODEL
@@ -112,8 +111,7 @@ class RunFolder:
         warned : what the solver warned of; reproduce : what it takes to do it again
         fixed : names of the components whose profiles were known
         """
-        judge = model if isinstance(model, GMCR) else None
-        found = solution_of(model)
+        found = model.decomposition_
         for name in (RUN_MODEL, REPORT, FACTS, MAPS, NAMES):  # none of another run stays
             (self.path / name).unlink(missing_ok=True)
         written = []
@@ -127,13 +125,13 @@ class RunFolder:
         if table.pixels is not None:
             write_arrays(self.path / MAPS, concentrations=np.asarray(table.refold(found.concentrations)))
             written.append(MAPS)
-        bands = [] if judge is not None else [repr(band) for band in model.bands_]
+        bands = [] if isinstance(model, GMCR) else [repr(band) for band in model.bands_]
         summary = [source, *table.notes, *warned, "", in_short(model), *bands, "", str(found), ""]
         write_whole(self.path / SUMMARY, "\n".join(summary).encode())
-        (found if judge is None else judge).save(self.model)
+        (model if isinstance(model, GMCR) else found).save(self.model)
         names = self.matches()
         contents = collect(
-            found, table, model=judge, source=source, warned=warned, reproduce=reproduce, names=names
+            found, table, model=model, source=source, warned=warned, reproduce=reproduce, names=names
         )
         return [*written, SUMMARY, RUN_MODEL, *self.write_report(contents)], contents
 
@@ -151,7 +149,7 @@ class RunFolder:
 
     def estimator(self) -> GMCR | None:
         """The window solver's estimator, if the model file holds one."""
-        if self.model.suffix.lower() != MODEL or read_model(self.model)[1]["kind"] != WINDOW:
+        if self.model.suffix.lower() != MODEL or read_model(self.model)[1]["kind"] != GMCR.__name__:
             return None
         return GMCR.load(self.model)
 
@@ -189,19 +187,12 @@ class RunFolder:
         }
 
 
-def solution_of(model: GMCR | EBgMCR) -> Decomposition:
-    """What a run folder holds of a fitted estimator: of the paper's, the fewest-components checkpoint."""
-    if isinstance(model, GMCR):
-        return model.decomposition_
-    return model.select("fewest" if model.bands_ else "final")
-
-
 def in_short(model: GMCR | EBgMCR) -> str:
     """What came out, in a few lines."""
     if isinstance(model, GMCR):
         found, law = model.decomposition_, model.noise_law_
         return (
-            f"{model.count_}\nNoise: {law.kind}, level {law.level:.4g}. R² {found.fit['r2']:.6f}. "
+            f"{model.count_}\nNoise: {law.sentence()}. R² {found.fit['r2']:.6f}. "
             f"{found.usage} selections in {found.n_samples} samples."
         )
     end = "ended by the termination rule" if model.terminated_ else "not ended by the termination rule"
@@ -212,8 +203,7 @@ def in_short(model: GMCR | EBgMCR) -> str:
     )
     if not model.bands_:
         return f"{text} No band of R² was entered; the final state is what was written."
-    fewest = model.select().n_components
-    return f"{text} Written: the checkpoint with the fewest components, {fewest}."
+    return f"{text} Written: the checkpoint with the fewest components, {model.n_components_}."
 
 
 Tables = dict[str, tuple[list[Any], Any]]  # by file name: header and rows

@@ -38,9 +38,9 @@ def start(
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
 ) -> None:
     if version:
-        import gmcr
+        from importlib.metadata import version as version_of
 
-        typer.echo(f"gmcr {gmcr.__version__}")
+        typer.echo(f"gmcr {version_of('gmcr')}")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

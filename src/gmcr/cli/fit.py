@@ -173,35 +173,32 @@ def fit(
 
 def _paper_solver() -> type[EBgMCR]:
     try:
-        from gmcr import EBgMCR
-    except ImportError as error:
-        raise GMCRError(f"{error}.") from error
+        from gmcr.estimators.eb import EBgMCR
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise GMCRError("EBgMCR needs torch; install it with: pip install 'gmcr[eb]'.") from None
     return EBgMCR
 
 
 def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder) -> list[str]:
     """Fit, and return what was warned of; both solvers go on from what an ended run has left in the folder."""
-    import pandas as pd
-
     from gmcr.estimators.window import GMCR
 
     if not isinstance(model, GMCR):
-        model.fit(table.samples)
+        model.fit(table)
         return []
-    names = None if table.sample_names is None else list(table.sample_names)
-    frame = pd.DataFrame(table.samples, index=names, columns=table.axis, copy=False)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model.fit(frame, checkpoint=run.checkpoint)
+        model.fit(table, checkpoint=run.checkpoint)
     texts = [str(warning.message) for warning in caught]
     return [text[:1].upper() + text[1:] for text in texts]
 
 
 def _as_dict(model: GMCR | EBgMCR) -> dict[str, Any]:
     from gmcr.estimators.window import GMCR
-    from gmcr.runs import solution_of
 
-    found = solution_of(model)
+    found = model.decomposition_
     if isinstance(model, GMCR):
         return {
             "samples": found.n_samples,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from importlib.metadata import version
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from gmcr.decomposition import Decomposition
 from gmcr.errors import GMCRError, InputError
 from gmcr.io.reading import Pool, check_same_axis
 from gmcr.io.table import Table
-from gmcr.noise import NoiseLaw, degrees_of_freedom, root_mean_square
+from gmcr.noise import degrees_of_freedom, root_mean_square, rounding_floor
 from gmcr.rank import estimate_rank
 from gmcr.reporting.contents import Contents, LibraryMatch
 from gmcr.theory.ambiguity import feasible_bands
@@ -31,7 +31,7 @@ from gmcr.theory.certificate import certify
 from gmcr.theory.pairs import isolating_pairs, never_separated
 from gmcr.theory.solution import noise_of
 from gmcr.validation import FloatArray, check_samples
-from gmcr.window.count import Evidence
+from gmcr.window.evidence import Evidence
 
 MOST_TO_PERMUTE = 25_000  # entries up to which parallel analysis takes seconds
 MOST_TO_RANK = 600_000  # entries shown to the rank rules; beyond that, samples spread over all
@@ -44,8 +44,9 @@ NO_DATA = "it takes the samples: gmcr report RUN DATA adds it."
 Facts = dict[str, Any]  # fields of `Contents`
 
 
+@runtime_checkable
 class Fitted(Protocol):
-    """What a report asks of the estimator that made a decomposition."""
+    """What a report asks of the estimator that made a decomposition; one that has not all of it is not asked."""
 
     fixed_components: Any
     count_: Evidence
@@ -57,7 +58,7 @@ def collect(
     found: Decomposition,
     data: Any = None,
     *,
-    model: Fitted | None = None,
+    model: object = None,
     source: str = "samples",
     warned: Sequence[str] = (),
     reproduce: dict[str, str] | None = None,
@@ -71,13 +72,14 @@ def collect(
     found : the decomposition
     data : the samples it was made from, as a `Table` or (samples, channels); without them fit, confidence,
         certificate and bands are left out
-    model : the estimator that made it, if that was the window solver; its own confidence and noise are used then
+    model : the estimator that made it; the confidence and noise of one that offers them (`Fitted`) are used then
     source : name of the data file
     warned : warnings of the solver
     reproduce : by label, what it takes to do it again, beside the versions of what was used
     names : what a spectral library says about the components
     seconds : for the search for other solutions that fit as well
     """
+    judge = model if isinstance(model, Fitted) else None
     facts: Facts = {
         "source": source,
         "made": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
@@ -85,10 +87,10 @@ def collect(
         "reproduce": (reproduce or {}) | versions(),
         "names": names or {},
         "left_out": {},
-        "count": None if model is None else model.count_,
+        "count": None if judge is None else judge.count_,
     }
     tasks: dict[str, Callable[[], Facts]] = {
-        "profiles": lambda: _errors(found, model),
+        "profiles": lambda: _errors(found, judge),
         "separation": lambda: _separation(found),
     }
     if data is None:
@@ -99,8 +101,8 @@ def collect(
         D = table.samples
         tasks |= {
             "rank": lambda: _rank(D),
-            "fit": lambda: _fit(D, found, model),
-            "certificate": lambda: _certificate(D, found, model),
+            "fit": lambda: _fit(D, found, judge),
+            "certificate": lambda: _certificate(D, found, judge),
             "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds)},
         }
     with warnings.catch_warnings():
@@ -203,7 +205,7 @@ def _fit(D: FloatArray, found: Decomposition, model: Fitted | None) -> Facts:
 
 def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatArray, FloatArray]:
     """Misfit, known, confidence and noise of a decomposition that came without its estimator."""
-    sigma = np.maximum(noise_of(None, D, found)[0], NoiseLaw("constant", 0.0).sigma(D))
+    sigma = np.maximum(noise_of(None, D, found)[0], rounding_floor(D))
     left = found.reconstruct()
     np.subtract(D, left, out=left)
     misfit = np.nansum(np.square(left, out=left), axis=1) / sigma**2

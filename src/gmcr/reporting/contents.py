@@ -13,7 +13,7 @@ from gmcr.rank import RankReport
 from gmcr.theory.bands import Ambiguity
 from gmcr.theory.certificate import Certificate
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.count import Evidence
+from gmcr.window.evidence import Evidence
 
 IntArray = NDArray[np.intp]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from gmcr.decomposition import Decomposition
 from gmcr.reporting.charts import Chart, Heat, Maps, Plane
-from gmcr.reporting.collect import SECONDS, Fitted, collect
+from gmcr.reporting.collect import SECONDS, collect
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.page import write_report
 from gmcr.reporting.png import as_png
@@ -30,7 +30,7 @@ def report(
     decomposition: Decomposition,
     path: str | os.PathLike[str],
     *,
-    model: Fitted | None = None,
+    model: object = None,
     source: str = "samples",
     seconds: float = SECONDS,
 ) -> None:

@@ -23,7 +23,7 @@ from gmcr.theory.bands import Ambiguity, Band
 from gmcr.theory.certificate import Certificate
 from gmcr.theory.conditions import RobustWindow
 from gmcr.validation import FloatArray
-from gmcr.window.count import Evidence
+from gmcr.window.evidence import Evidence
 
 KIND = "report"
 PLAIN = ("source", "made", "axis_label", "notes", "warnings", "groups", "left_out", "reproduce", "shape")

@@ -58,7 +58,7 @@ def render(contents: Contents) -> str:
         checks=checks,
         advice=trust.advice(checks),
         tiles=_tiles(contents),
-        sections=[one.section for one in sections],
+        sections=sections,
         bodies=bodies,
         # Ours and free of what a browser could take for the end of the element.
         style=Ours(style),
@@ -77,7 +77,7 @@ def _body(one: Made) -> tuple[Ours, dict[str, str]]:
 
 
 def _lay_out(one: Made) -> Ours:
-    return Ours(_environment().get_template("section.html").render(section=one.section, blocks=one.blocks))
+    return Ours(_environment().get_template("section.html").render(one=one))
 
 
 def as_script(value: Any) -> str:

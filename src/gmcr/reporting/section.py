@@ -4,16 +4,16 @@ A section gives texts, charts, tables and what holds several of them, never HTML
 all text. Those that every report has are in `sections/`, a file each; a package adds its own in the same way (see
 `gmcr.registry`):
 
-    from gmcr.reporting.section import Section, add_section
+    from gmcr.reporting.section import SECTIONS, Section
 
-    add_section(Section("weather", "The weather", 55, lambda contents: [f"Fine over {contents.source}."]))
+    SECTIONS.add("weather", Section("The weather", 55, lambda contents: [f"Fine over {contents.source}."]))
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gmcr.errors import InputError
 from gmcr.registry import Registry
@@ -22,7 +22,7 @@ from gmcr.reporting.contents import Contents
 from gmcr.reporting.listing import Listing
 
 NAME = re.compile("[a-z][a-z0-9-]*")  # of sections, charts and tables: they are links, and names of files
-OF_THE_PAGE = ("answer", "data", "live")  # names that the page uses itself
+OF_THE_PAGE = ("answer", "data", "live")  # the page's own links
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,6 @@ class Section:
 
     Attributes
     ----------
-    name : by which links find it: small letters, digits and hyphens
     title : its heading
     place : where it stands; gmcr's own are at 10, 20 … 100
     build : what stands in it, given the contents of the report; None is left out
@@ -73,7 +72,6 @@ class Section:
     figures : names of its charts; their files of an earlier report are removed where this one has none
     """
 
-    name: str
     title: str
     place: float
     build: Callable[[Contents], Iterable[Block | None]]
@@ -83,8 +81,9 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A section and what stands in it."""
+    """A section and what stands in it; name : by which links find it."""
 
+    name: str
     section: Section
     blocks: Sequence[Block]
 
@@ -107,36 +106,28 @@ class Made:
     @property
     def names(self) -> list[str]:
         """Of its charts, its rows and its tables."""
-        named = [row.name for row in self.rows if row.name]
-        return [*self.charts, *named, *(block.name for block in self.blocks if isinstance(block, Listing))]
+        rows, tables = list(self.rows), [block for block in self.blocks if isinstance(block, Listing)]
+        charts = [chart for row in rows for chart in row.charts]
+        return [one.name for one in (*rows, *charts, *tables) if one.name]
 
     def instead(self, error: Exception) -> Made:
         """The section with nothing in it but what went wrong."""
         why = " ".join(str(error).split()) or type(error).__name__
-        return Made(self.section, [Text(f"This section could not be made: {why.rstrip('.')}.", "missing")])
+        return replace(self, blocks=[Text(f"This section could not be made: {why.rstrip('.')}.", "missing")])
 
 
 SECTIONS: Registry[Section] = Registry("report section")
-
-
-def add_section(section: Section) -> Section:
-    """Register a section of the page."""
-    if not NAME.fullmatch(section.name) or section.name in OF_THE_PAGE:
-        raise InputError(
-            f"a report section needs a name of small letters, digits and hyphens that is none of "
-            f"{', '.join(OF_THE_PAGE)}, not {section.name!r}."
-        )
-    return SECTIONS.add(section.name, section)
 
 
 def make_sections(contents: Contents) -> list[Made]:
     """All sections, in the order of the page; one that cannot be made says why."""
     made: list[Made] = []
     taken: set[str] = set()
-    for section in sorted(SECTIONS.values(), key=lambda section: section.place):
-        one = Made(section, [])
+    for name, section in sorted(SECTIONS.items(), key=lambda item: item[1].place):
+        fine = NAME.fullmatch(name) and name not in OF_THE_PAGE
+        one = Made(name if fine else f"section-{len(made)}", section, [])
         try:
-            one = Made(section, [block for block in section.build(contents) if block is not None])
+            one = replace(one, blocks=[block for block in section.build(contents) if block is not None])
             _check(one, taken)
         except Exception as error:  # whatever a stranger's section does, the rest of the page is written
             one = one.instead(error)
@@ -154,8 +145,8 @@ def _check(one: Made, taken: set[str]) -> None:
     for block in one.blocks:
         if not isinstance(block, Block):
             raise TypeError(f"it gives a {type(block).__name__} where a text, a chart or a table belongs")
-    for name in one.names:
+    for place, name in enumerate(one.names):
         if not NAME.fullmatch(name):
             raise InputError(f"{name!r} is no name for a chart or a table; use small letters, digits and -")
-        if name in taken:
-            raise InputError(f"another section has a chart or a table named {name!r}")
+        if name in {*taken, *one.names[:place]}:
+            raise InputError(f"there is a chart or a table named {name!r} already")

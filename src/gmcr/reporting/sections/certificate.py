@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.listing import Cell, Listing, number_cell, numbers, texts
-from gmcr.reporting.section import Block, Section, Text, add_section, missing
+from gmcr.reporting.section import SECTIONS, Block, Section, Text, missing
 from gmcr.reporting.words import number
 from gmcr.theory.certificate import Certificate
 
@@ -66,4 +66,4 @@ def _conditions(certificate: Certificate) -> Listing:
     return Listing("conditions", "Conditions of Theorem 2, and what else was checked", columns, rows)
 
 
-add_section(Section("certificate", "Certificate", 80, build))
+SECTIONS.add("certificate", Section("Certificate", 80, build))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gmcr.reporting.section import Section, Text, add_section
+from gmcr.reporting.section import SECTIONS, Section, Text
 
 CITATION = (
     "Yu-Tang Chang and Shih-Fang Chen: EB-gMCR: Energy-Based Generative Modeling for Signal Unmixing and "
@@ -14,4 +14,4 @@ BIBTEX = """@misc{chang_chen_ebgmcr,
   note   = {Preprint, National Taiwan University}
 }"""
 
-add_section(Section("citation", "To cite", 100, lambda _: [CITATION, Text(BIBTEX, "verbatim")], "Cite"))
+SECTIONS.add("citation", Section("To cite", 100, lambda _: [CITATION, Text(BIBTEX, "verbatim")], "Cite"))

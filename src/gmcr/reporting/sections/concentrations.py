@@ -10,7 +10,7 @@ import numpy as np
 from gmcr.reporting.charts import Heat, Maps
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.listing import Cell, Column, Listing, count_cell, finite, number_cell, numbers, texts
-from gmcr.reporting.section import Block, Section, add_section
+from gmcr.reporting.section import SECTIONS, Block, Section
 from gmcr.reporting.words import amount, holds, number, several, thinned_note
 from gmcr.text import block_means, spread
 
@@ -117,4 +117,4 @@ def _ratio(value: float) -> str:
     return f"{value:.2f}" if value < 100 else number(value, 3)
 
 
-add_section(Section("concentrations", "Concentrations", 30, build, figures=("concentrations", "maps")))
+SECTIONS.add("concentrations", Section("Concentrations", 30, build, figures=("concentrations", "maps")))

@@ -12,9 +12,9 @@ from gmcr.reporting.charts import Plane, Rule, Series
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.kept import edge_of
 from gmcr.reporting.listing import Cell, Listing, count_cell, numbers, texts
-from gmcr.reporting.section import Block, Row, Section, Text, add_section, missing
+from gmcr.reporting.section import SECTIONS, Block, Row, Section, Text, missing
 from gmcr.reporting.words import number, several
-from gmcr.window.count import COMES_BACK
+from gmcr.window.evidence import COMES_BACK
 
 VALUES = 30  # singular values drawn, or three times the count
 
@@ -123,11 +123,11 @@ def _rules(rank: RankReport) -> Listing:
     scalings = list(dict.fromkeys(scaling for _, scaling in rank.counts))
     columns = texts("rule") + numbers(*(name + " (best)" * (name == rank.scaling) for name in scalings))
     rows = [
-        [Cell(words), *(count_cell(rank.counts.get((rule, scaling))) for scaling in scalings)]
+        [Cell(words.title), *(count_cell(rank.counts.get((rule, scaling))) for scaling in scalings)]
         for rule, words in RULES.items()
         if any((rule, scaling) in rank.counts for scaling in scalings)
     ]
     return Listing("rank", "Rank rules: the count under each scaling of the samples", columns, rows)
 
 
-add_section(Section("count", "How many components", 10, build, "Count", ("values", "costs", "halves")))
+SECTIONS.add("count", Section("How many components", 10, build, "Count", ("values", "costs", "halves")))

@@ -8,7 +8,7 @@ import numpy as np
 
 from gmcr.reporting.charts import Plane, Rule, Series
 from gmcr.reporting.contents import Contents
-from gmcr.reporting.section import Block, Row, Section, Text, add_section, missing
+from gmcr.reporting.section import SECTIONS, Block, Row, Section, Text, missing
 from gmcr.reporting.words import several, thinned_note, with_lowest
 from gmcr.text import POINTS, thinned
 from gmcr.validation import BoolArray, FloatArray
@@ -87,4 +87,4 @@ def _worst(contents: Contents) -> list[Plane]:
     return made
 
 
-add_section(Section("fit", "Fit", 50, build, figures=("fit", "worst")))
+SECTIONS.add("fit", Section("Fit", 50, build, figures=("fit", "worst")))

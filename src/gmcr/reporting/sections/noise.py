@@ -9,7 +9,7 @@ import numpy as np
 
 from gmcr.reporting.charts import Plane, Series
 from gmcr.reporting.contents import Contents
-from gmcr.reporting.section import Block, Section, add_section
+from gmcr.reporting.section import SECTIONS, Block, Section
 from gmcr.reporting.words import DOTS, number, thinned_note
 from gmcr.text import spread
 
@@ -54,4 +54,4 @@ def _noise(contents: Contents) -> Plane | None:
     )
 
 
-add_section(Section("noise", "Noise", 70, build, figures=("noise",)))
+SECTIONS.add("noise", Section("Noise", 70, build, figures=("noise",)))

@@ -11,7 +11,7 @@ from gmcr.reporting.charts import Plane, Series
 from gmcr.reporting.colours import PALETTE
 from gmcr.reporting.contents import Contents, LibraryMatch
 from gmcr.reporting.listing import Cell, Column, Listing, count_cell, number_cell, numbers, share_cell, texts
-from gmcr.reporting.section import Block, Section, add_section, missing
+from gmcr.reporting.section import SECTIONS, Block, Section, missing
 from gmcr.reporting.words import number, several
 from gmcr.text import POINTS, thinned
 from gmcr.theory.bands import Band
@@ -152,4 +152,4 @@ def _different(band: Band) -> str:
     return f"yes: {band.min:.1%} to {band.max:.1%} of the signal"
 
 
-add_section(Section("profiles", "Profiles", 20, build, figures=("profiles",)))
+SECTIONS.add("profiles", Section("Profiles", 20, build, figures=("profiles",)))

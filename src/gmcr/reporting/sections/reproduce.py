@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gmcr.reporting.contents import Contents
-from gmcr.reporting.section import Block, Points, Section, Terms, Text, add_section
+from gmcr.reporting.section import SECTIONS, Block, Points, Section, Terms, Text
 
 
 def build(contents: Contents) -> Iterator[Block | None]:
@@ -17,4 +17,4 @@ def build(contents: Contents) -> Iterator[Block | None]:
             yield Points(points)
 
 
-add_section(Section("reproduce", "To do it again", 90, build, "Reproduce"))
+SECTIONS.add("reproduce", Section("To do it again", 90, build, "Reproduce"))

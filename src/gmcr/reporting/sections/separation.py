@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gmcr.reporting.contents import Contents, IntArray
 from gmcr.reporting.listing import Cell, Listing, count_cell, number_cell, numbers, texts
-from gmcr.reporting.section import Block, Points, Section, add_section, missing
+from gmcr.reporting.section import SECTIONS, Block, Points, Section, missing
 from gmcr.reporting.words import listed
 
 
@@ -69,4 +69,4 @@ def _pairs(contents: Contents, counts: IntArray, examples: IntArray) -> Listing:
     return Listing("pairs", caption, columns, rows, tall=True)
 
 
-add_section(Section("separation", "What tells the components apart", 60, build, "Separation"))
+SECTIONS.add("separation", Section("What tells the components apart", 60, build, "Separation"))

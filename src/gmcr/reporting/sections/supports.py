@@ -9,7 +9,7 @@ import numpy as np
 from gmcr.reporting.charts import Plane, Rule, Series
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.listing import Cell, Column, Listing, numbers, texts
-from gmcr.reporting.section import Block, Row, Section, add_section, missing
+from gmcr.reporting.section import SECTIONS, Block, Row, Section, missing
 from gmcr.reporting.words import SURE, holds, several, thinned_note, with_lowest
 from gmcr.validation import FloatArray
 
@@ -85,13 +85,13 @@ def _doubtful(contents: Contents, confidence: FloatArray) -> Listing | None:
     return Listing("doubtful", "The least sure samples", columns, rows, note)
 
 
-add_section(
+SECTIONS.add(
+    "supports",
     Section(
-        "supports",
         "Supports: which sample holds what",
         40,
         build,
         "Supports",
         ("confidence", "confidences"),
-    )
+    ),
 )
