@@ -294,6 +294,21 @@ def test_derivatives_are_those_of_the_values():
         assert gradient[k] == pytest.approx(difference / 2e-6, rel=1e-4, abs=1e-6)
 
 
+def test_a_search_ends_with_its_time():
+    found = from_supports([[1, 1, 1]] * 10, seed=5)
+    with pytest.raises(TimeoutError):
+        feasible_bands(found.reconstruct(), found, noise=0.1, seconds=0.0)
+    assert len(feasible_bands(found.reconstruct(), found, noise=0.1, seconds=60.0).bands) == 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_band_within_noise_says_so_in_words_and_by_itself(seed):
+    found = from_supports([[1, 1, 1]] * 6 + [[0, 1, 1]] * 2 + [[0, 0.0, 1]] * 2, seed=seed)
+    for noise in (0.01, 0.3, 3.0):
+        for band in feasible_bands(found.reconstruct(), found, noise=noise).bands:
+            assert band.within_noise == ("no more than noise" in band.why)
+
+
 # Further constraints and awkward input
 
 

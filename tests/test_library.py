@@ -12,7 +12,6 @@ from scipy.signal import savgol_filter
 
 from decoys import decoy_library
 from gmcr import GMCR, Decomposition, make_mixtures
-from gmcr.cli.fixed import Fixed, write_names
 from gmcr.errors import FileError, InputError
 from gmcr.naming import Library, match, read_library, scores
 
@@ -309,8 +308,8 @@ def test_fit_with_fixed_profiles_by_name(run, files):
     assert list(names["name"]) == ["delta", "alpha"]
     told = json.loads(run("decode", folder / "fit", folder / "mix.csv", "--no-confidence", "--json")[1])
     assert told["components"] == ["delta", "alpha", "component 2", "component 3", "component 4"]
-    assert write_names(folder / "fit", Fixed()) == []  # a run that replaces it must not keep its names
-    assert not (folder / "fit" / "matches.csv").exists()
+    assert run("fit", folder / "mix.csv", "-o", folder / "fit", "--components", 5, "--force")[0] == 0
+    assert not (folder / "fit" / "matches.csv").exists()  # a run that replaces it must not keep its names
     code, _, err = run("fit", folder / "mix.csv", "-o", folder / "other", *library, "omega")
     assert code == 1
     assert "no spectra named 'omega'" in err

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import time
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -12,24 +11,34 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import Markup
 
+import gmcr
 from browser import PACKAGE, find_chromium, open_browser
-from gmcr import Decomposition, make_mixtures
-from gmcr.cli import collecting
+from gmcr import GMCR, Decomposition, make_mixtures
 from gmcr.cli.app import main
 from gmcr.errors import FileError, InputError
 from gmcr.io.table import Table
-from gmcr.reporting.charts import Plane, as_data, as_levels
+from gmcr.rank import RankReport
+from gmcr.reporting import collect as collecting
+from gmcr.reporting.charts import Plane, Series, as_data, as_levels
 from gmcr.reporting.colours import PALETTE, RAMP, RAMP_NEGATIVE, shades
-from gmcr.reporting.contents import Contents
-from gmcr.reporting.figures import charts_of
+from gmcr.reporting.contents import Contents, LibraryMatch
 from gmcr.reporting.files import write_figures
+from gmcr.reporting.kept import load_contents, save_contents
+from gmcr.reporting.listing import Cell, Column, Listing
 from gmcr.reporting.page import as_script, render, write_report
 from gmcr.reporting.scales import nice_ticks
+from gmcr.reporting.section import SECTIONS as REGISTERED
+from gmcr.reporting.section import Points, Row, Section, make_sections
+from gmcr.reporting.sections.separation import groups
 from gmcr.reporting.svg import as_svg
 from gmcr.reporting.trust import CARE, GOOD, NONE, answer, checks
-from gmcr.reporting.words import groups, listed
+from gmcr.reporting.words import listed
 from gmcr.text import block_means, thinned
+from gmcr.theory.bands import Ambiguity, Band
+from gmcr.theory.certificate import Certificate
+from gmcr.window.evidence import Evidence
 
 SECTIONS = ["answer", "count", "profiles", "concentrations", "supports", "fit", "separation", "noise"]
 SECTIONS += ["certificate", "reproduce", "citation"]
@@ -39,6 +48,11 @@ NASTY = (
     "\"><img src=x onerror='hacked=1'>",
 )
 NASTIER = ("\u202egnp.exe\x1b[31m", "a\u2028b", "&lt;b&gt; ${x} {{ 7 * 7 }}", "'); DROP TABLE samples; --")
+
+
+def charts_of(contents):
+    """All charts of a report by name, in the order of the page."""
+    return {name: chart for one in make_sections(contents) for name, chart in one.charts.items()}
 
 
 def contents_of(n_components=4, n_samples=40, n_channels=120, *, names=True, seed=0, **changes):
@@ -62,33 +76,65 @@ def contents_of(n_components=4, n_samples=40, n_channels=120, *, names=True, see
         fit={"r2": 0.987},
     )
     rng = np.random.default_rng(seed)
-    ends = np.stack([mix.S * 0.9, mix.S * 1.1], axis=1)
-    conditions = [
-        {"name": f"C{i}", "status": "unchecked", "value": None, "threshold": 1.0, "note": NASTY[0]}
-        for i in (1, 2)
-    ]
+    table = pd.DataFrame(
+        {"rule": ["marchenko-pastur", "eigengap"], "scaling": "as is", "count": n_components}
+        | {"threshold": [2.0, np.nan]}
+    )
+    rank = RankReport(
+        count=n_components,
+        agree=True,
+        scaling="as is",
+        white=True,
+        counts={("eigengap", "as is"): n_components, ("marchenko-pastur", "as is"): n_components},
+        table=table,
+        singular_values={"as is": np.linspace(9.0, 1.0, 30)},
+        noise={},
+        misfit={},
+        notes=("Parallel analysis was skipped.",),
+    )
+    certificate = Certificate(
+        verdict="consistent",
+        sentence="Consistent: not proved.",
+        conditions=pd.DataFrame(
+            {"name": ["C1", "C2"], "status": "unchecked", "value": np.nan, "threshold": 1.0, "note": NASTY[0]}
+        ),
+        alpha=0.05,
+        known_pool=False,
+        constants={"k": 4, "s_min": np.nan},
+        read_off=("k",),
+        concentration_error=np.nan,
+        profile_error=np.nan,
+        robust=None,
+        components=pd.DataFrame(),
+        groups=[],
+    )
+    bands = tuple(
+        Band(
+            component=j,
+            name=str(j),
+            share=0.3,
+            min=0.2,
+            max=np.nan,
+            profiles=np.stack([mix.S[j] * 0.9, mix.S[j] * 1.1]),
+            concentrations=np.full((2, n_samples), np.nan),
+            noise=0.1,
+            closed=False,
+            why="open: trades",
+            partners=(),
+        )
+        for j in range(n_components)
+    )
     facts = {
         "source": "mix<b>.csv",
         "made": "2026-01-01 12:00",
         "axis_label": "wavenumber (cm⁻¹) <i>",
         "notes": ("Samples are in rows.", NASTY[1]),
-        "count": {"count": n_components, "low": n_components, "high": n_components, "decided_by": "cost"}
-        | {"white": True, "reproducibility": [[1, 0.99], [2, 0.98], [3, 0.5]]},
-        "rank": {"count": n_components, "agree": True, "scaling": "as is", "white": True, "edge": 2.0}
-        | {"notes": ["Parallel analysis was skipped."], "counts": [["eigengap", "as is", n_components]]},
-        "singular_values": np.linspace(9.0, 1.0, 30),
-        "certificate": {"verdict": "consistent", "sentence": "Consistent: not proved.", "alpha": 0.05}
-        | {
-            "constants": {"k": 4, "s_min": None},
-            "read_off": ["k"],
-            "conditions": conditions,
-            "components": [],
-        },
-        "bands": [
-            {"share": 0.3, "min": 0.2, "max": None, "alike": 0.9, "closed": False, "why": "open: trades"}
-            for _ in range(n_components)
-        ],
-        "band_profiles": ends,
+        "count": Evidence(
+            n_components, n_components, n_components, "cost", 4, 4, 2, True, {1: 0.99, 2: 0.98, 3: 0.5}
+        ),
+        "rank": rank,
+        "certificate": certificate,
+        "ambiguity": Ambiguity(bands),
         "groups": [[0, 1]],
         "ratio": rng.uniform(0.9, 1.1, n_samples),
         "known": np.arange(n_samples) != 3,
@@ -426,7 +472,9 @@ def test_the_answer_is_two_sentences(contents):
     first, second = answer(contents)
     assert first.startswith("40 samples hold 4 components, 1 to 4 in each sample.")
     assert second == "They explain 98.7 % of the variance, and 1 sample of 40 leaves more than noise."
-    named = replace(contents, names={"2": {"name": "glucose"}, "0": {"name": "lactose"}, "1": {"name": ""}})
+    named = replace(
+        contents, names={2: LibraryMatch("glucose"), 0: LibraryMatch("lactose"), 1: LibraryMatch()}
+    )
     assert "names by spectra: lactose and glucose." in answer(named)[0]
     assert named.component_names[2] == "glucose (2)"
     assert named.component_names[1] == NASTY[1]
@@ -435,11 +483,12 @@ def test_the_answer_is_two_sentences(contents):
 def test_checks_go_by_the_facts(contents):
     status = {check.subject: check.status for check in checks(contents)}
     assert (status["Count"], status["Fit"], status["Uniqueness"]) == (GOOD, GOOD, CARE)
-    doubtful = replace(contents, count=contents.count | {"low": 3}, known=np.arange(40) > 10)
+    doubtful = replace(contents, count=replace(contents.count, low=3), known=np.arange(40) > 10)
     status = {check.subject: check.status for check in checks(doubtful)}
     assert (status["Count"], status["Fit"]) == (CARE, CARE)
-    closed = [band | {"closed": True} for band in contents.bands]
-    assert checks(replace(contents, bands=closed))[3].status == GOOD
+    for harmless in ({"closed": True}, {"within_noise": True}):
+        bands = tuple(replace(band, **harmless) for band in contents.ambiguity.bands)
+        assert checks(replace(contents, ambiguity=Ambiguity(bands)))[3].status == GOOD
 
 
 def test_groups_name_the_one_that_is_never_alone():
@@ -466,15 +515,15 @@ def test_ticks_are_round_few_and_inside(seed):
 
 
 def test_contents_are_kept_whole(contents, tmp_path):
-    contents.save(tmp_path / "report.gmcr")
-    again = Contents.load(tmp_path / "report.gmcr", contents.found)
+    save_contents(contents, tmp_path / "report.gmcr")
+    again = load_contents(tmp_path / "report.gmcr", contents.found)
     assert render(again) == render(contents)
     other = replace(contents.found, concentrations=contents.found.concentrations * 2)
     with pytest.raises(FileError, match="does not belong to the model beside it"):
-        Contents.load(tmp_path / "report.gmcr", other)
+        load_contents(tmp_path / "report.gmcr", other)
     (tmp_path / "report.gmcr").write_bytes(b"nonsense")
     with pytest.raises(FileError, match="not a gmcr model file"):
-        Contents.load(tmp_path / "report.gmcr", contents.found)
+        load_contents(tmp_path / "report.gmcr", contents.found)
 
 
 def test_contents_refuse_arrays_of_another_run(contents):
@@ -522,19 +571,12 @@ def test_svg_points_stand_where_the_numbers_say():
 # Collecting
 
 
-def test_what_takes_too_long_is_left_out(monkeypatch):
-    mix = make_mixtures(3, 12, snr_db=30, n_features=40, random_state=0)
-    found = Decomposition.from_factors(mix.C, mix.S, noise=mix.sigma)
-
-    def slow(*_):
-        time.sleep(30)
-
-    monkeypatch.setattr(collecting, "AMBIGUITY_SECONDS", 0.2)
-    monkeypatch.setattr("gmcr.theory.ambiguity.feasible_bands", slow)
-    started = time.monotonic()
-    contents = collecting.collect(found, Table(mix.D))
-    assert time.monotonic() - started < 25
-    assert "not finished within 0.2 s" in contents.left_out["bands"]
+def test_what_takes_too_long_is_left_out():
+    rng = np.random.default_rng(0)
+    C, S = rng.uniform(1, 2, (20, 3)), rng.uniform(0.1, 1, (3, 40))  # held by all samples: a search is needed
+    found = Decomposition.from_factors(C, S, noise=0.01)
+    contents = collecting.collect(found, Table(C @ S), seconds=0.0)
+    assert "not finished within 0 s; gmcr ambiguity RUN DATA" in contents.left_out["bands"]
     assert contents.certificate is not None
     assert contents.left_out["bands"] in Reader(render(contents)).text
 
@@ -543,7 +585,7 @@ def test_what_cannot_be_found_out_is_left_out(monkeypatch):
     def refuse(*_, **__):
         raise InputError("too small for that.")
 
-    monkeypatch.setattr("gmcr.rank.estimate_rank", refuse)
+    monkeypatch.setattr(collecting, "estimate_rank", refuse)
     mix = make_mixtures(3, 12, snr_db=30, n_features=40, random_state=0)
     contents = collecting.collect(Decomposition.from_factors(mix.C, mix.S, noise=mix.sigma), Table(mix.D))
     assert contents.left_out == {"rank": "too small for that."}
@@ -557,13 +599,141 @@ def test_collected_facts_are_those_of_the_theory():
     found = Decomposition.from_factors(mix.C, mix.S, noise=mix.sigma)
     contents = collecting.collect(found, Table(mix.D, axis_unit="nm"))
     assert contents.axis_label == "wavelength (nm)"
-    assert contents.certificate == certify(mix.D, found).to_dict()
-    assert [band["share"] for band in contents.bands] == [b.share for b in feasible_bands(mix.D, found).bands]
+    assert contents.certificate.to_dict() == certify(mix.D, found).to_dict()
+    expected = [band.share for band in feasible_bands(mix.D, found).bands]
+    assert [band.share for band in contents.ambiguity.bands] == expected
     left = mix.D - found.reconstruct()
     expected = np.sqrt((left**2).mean(axis=1)) / mix.sigma
     np.testing.assert_allclose(contents.ratio, expected, rtol=0.2)
     assert set(contents.worst) == set(np.argsort(-contents.ratio)[:6])
     np.testing.assert_array_equal(contents.worst_data, mix.D[contents.worst])
+
+
+# Sections that others add
+
+
+@pytest.fixture
+def added():
+    """A function that adds a section for the time of a test."""
+    names = []
+
+    def add(build, name="extra", place=55):
+        REGISTERED.add(name, Section(f"<i>{name}</i>", place, build))
+        names.append(name)
+
+    yield add
+    for name in names:
+        del REGISTERED._things[name], REGISTERED._sources[name]
+
+
+def test_an_added_section_is_on_the_page_and_in_the_files(added, contents, tmp_path):
+    def build(contents):
+        x = np.arange(3.0)
+        yield f"{NASTY[0]} of {contents.source}"
+        yield Markup("<b>bold</b>")
+        yield Plane("mine", NASTY[1], "three points", "x", "y", (Series(NASTY[2], x, x**2, "points"),))
+        yield None
+        yield Listing("numbers", NASTY[0], [Column(NASTY[1])], [[Cell(Markup("<img src=x>"))]])
+        yield Points([NASTY[2]], Markup("<em>"))
+
+    added(build)
+    page = render(contents)
+    read = Reader(page)
+    identities = read.attributes("id")
+    assert identities.index("fit") < identities.index("extra") < identities.index("separation")
+    assert "<i>extra</i>" in read.text
+    for text in (*NASTY, "<b>bold</b>", "<img src=x>", "<em>", "<i>extra</i>"):
+        assert text not in page
+        assert text in read.text or text == NASTY[1]
+    assert json.loads(read.data)["charts"]["mine"]["series"][0]["y"] == [0.0, 1.0, 4.0]
+    assert read.tables["table-numbers"] == [[NASTY[1]], ["<img src=x>"]]
+    assert "mine.svg" in write_figures(contents, tmp_path)
+
+
+def broken(contents):
+    yield "begun"
+    raise ZeroDivisionError("of all\nthings")
+
+
+def series(x, y):
+    return Plane("odd", "odd", "odd", "x", "y", (Series("odd", x, y),))
+
+
+@pytest.mark.parametrize(
+    ("build", "told"),
+    [
+        (broken, "of all things"),
+        (lambda _: None, "'NoneType' object is not iterable"),
+        (lambda _: [3], "it gives a int where a text, a chart or a table belongs"),
+        (lambda _: [series(np.arange(2.0), ["a", "b"])], "could not be made"),
+        (lambda _: [Row([charts_of(contents_of())["fit"]])], "a chart or a table named 'fit' already"),
+        (lambda _: [series(np.ones(1), np.ones(1))] * 2, "a chart or a table named 'odd' already"),
+        (lambda _: [replace(series(np.ones(1), np.ones(1)), name="../x")], "'../x' is no name"),
+        (lambda _: [Listing("odd", "odd", [Column("a")], [[Cell("b"), Cell("c")]])], "could not be made"),
+    ],
+)
+def test_a_section_that_fails_is_told_in_a_sentence_and_the_rest_is_there(added, contents, page, build, told):
+    added(build)
+    read = Reader(render(contents))
+    (sentence,) = [text for text in read.texts if "could not be made" in text]
+    assert sentence.startswith("This section could not be made: ")
+    assert sentence.endswith(".")
+    assert told in sentence
+    before = Reader(page)
+    assert read.tables == before.tables
+    assert json.loads(read.data) == json.loads(before.data)
+
+
+def test_a_chart_that_cannot_be_drawn_does_not_stop_the_others(added, contents, tmp_path):
+    added(lambda _: [series(np.arange(3.0), np.array([]))])
+    with pytest.warns(UserWarning, match="the figure odd could not be drawn"):
+        assert "profiles.svg" in write_figures(contents, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["data", "answer", "Weather", 'a "b" <c>'])
+def test_a_name_that_no_link_can_have_is_none(added, contents, name):
+    added(lambda _: ["here"], name)
+    identities = Reader(render(contents)).attributes("id")
+    assert len(identities) == len(set(identities))
+    assert "section-5" in identities
+
+
+def test_no_section_of_ours_fails(page, odd):
+    for text in (page, *map(render, odd.values())):
+        assert "could not be made" not in text
+
+
+# From Python
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_models_report_is_the_one_that_fit_writes(fitted, tmp_path, loaded):
+    """But for the time, and for what only the command line knows: the command and the file."""
+    table = gmcr.read(fitted / "mix.csv")
+    if loaded:
+        model = GMCR.load(fitted / "run" / "model.gmcr")
+    else:
+        frame = pd.DataFrame(table.samples, table.sample_names, table.axis)
+        model = GMCR(5, random_state=0, verbose=1).fit(frame)
+    model.report(table, tmp_path / "r.html", source="mix.csv")
+    pages = [(fitted / "run" / "report.html").read_text(), (tmp_path / "r.html").read_text()]
+    pages[0] = re.sub(r"<dt>(command|data|SHA-256 of the data|time)</dt><dd>.*</dd>\n", "", pages[0])
+    written, own = (re.sub(r"<span>· [-\d]+ [:\d]+</span>", "", page) for page in pages)
+    assert own == written
+
+
+def test_report_of_any_decomposition(tmp_path):
+    mix = make_mixtures(3, 20, snr_db=30, n_features=40, random_state=0)
+    found = Decomposition.from_factors(mix.C, mix.S, noise=mix.sigma)
+    gmcr.report(mix.D, found, tmp_path / "r.html", source="mine")
+    read = Reader((tmp_path / "r.html").read_text())
+    assert "3 components in mine" in read.text
+    assert "Not certified" not in read.text
+    with pytest.raises(InputError, match="give the samples that were unmixed"):
+        gmcr.report(mix.D[1:], found, tmp_path / "r.html")
+    away, found = Table(mix.D, np.arange(40.0) + 3), replace(found, axis=np.arange(40.0))
+    with pytest.raises(InputError, match="different axes"):
+        gmcr.report(away, found, tmp_path / "r.html")
 
 
 # The command line
@@ -626,6 +796,36 @@ def test_report_is_computed_anew_with_the_data(run_copy, capsys):
     after = Reader((run_copy / "run" / "report.html").read_text())
     assert after.tables == before.tables
     assert json.loads(after.data) == json.loads(before.data)
+
+
+def test_reports_kept_by_the_first_version_are_made_anew(tmp_path, capsys):
+    """The folder was written before the contents were typed: by dictionaries, and by words about noise."""
+    shutil.copytree(Path(__file__).parent / "data" / "run-v1", tmp_path / "run")
+    names = "component,name,verdict,hit,hqi\n1,glucose,named,glucose,99.0\n"
+    (tmp_path / "run" / "matches.csv").write_text(names)
+    assert main(["report", str(tmp_path / "run")]) == 0
+    assert capsys.readouterr().out.startswith("Consistent with the data, not proved: R fails (0 of 3 comp")
+    read = Reader((tmp_path / "run" / "report.html").read_text())
+    different = [row[-1] for row in read.tables["table-components"][1:]]
+    assert different == ["yes: 45.7% to 49.3% of the signal", "not beyond noise", "not beyond noise"]
+    assert [row[4] for row in read.tables["table-pairs"][1:]] == ["0.3022", "0.267", "0.2318"]
+    assert read.tables["table-rank"][2] == ["Gavish-Donoho threshold", "3", "4"]
+    assert read.tables["table-conditions"][5][2:5] == ["holds", "0.4735", "0"]
+    for text in (
+        "glucose (1) could look different and fit as well.",
+        "The evidence leaves 2 to 3; 3 was chosen.",
+        "Something was odd.",
+        "gmcr fit mix.csv -o run",
+    ):
+        assert text in read.text
+    charts = json.loads(read.data)["charts"]
+    assert charts["values"]["rules"][0]["at"] == pytest.approx(0.09796571)
+    assert charts["halves"]["x"] == [1.0, 2.0]
+    assert charts["halves"]["series"][0]["y"] == [0.99, 0.97]
+    assert sum("band" in one for one in charts["profiles"]["series"]) == 3
+    kept = (tmp_path / "run" / "report.html").read_bytes()
+    assert main(["report", str(tmp_path / "run")]) == 0  # and once more, from what was written now
+    assert (tmp_path / "run" / "report.html").read_bytes() == kept
 
 
 def test_report_shows_names_of_a_library(run_copy):

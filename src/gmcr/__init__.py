@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gmcr.io.reading import read
     from gmcr.mixtures import make_mixtures
     from gmcr.rank import estimate_rank
+    from gmcr.reporting.files import report
     from gmcr.theory.certificate import certify
 
     __version__: str
@@ -31,6 +32,7 @@ __all__ = [
     "estimate_rank",
     "make_mixtures",
     "read",
+    "report",
     "unfold",
 ]
 
@@ -43,6 +45,7 @@ _HOME = {
     "estimate_rank": "gmcr.rank",
     "make_mixtures": "gmcr.mixtures",
     "read": "gmcr.io.reading",
+    "report": "gmcr.reporting.files",
     "unfold": "gmcr.io.cube",
 }
 

@@ -1,73 +1,256 @@
-"""What a run folder holds, whichever solver wrote it."""
+"""`RunFolder`: what a run folder holds. Nothing else knows its files by name; commands and the app ask here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import csv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
-from gmcr.cli.options import RUN_MODEL, names_of
+import numpy as np
+
+from gmcr.decomposition import Decomposition
+from gmcr.errors import FileError, InputError
+from gmcr.estimators.window import GMCR
+from gmcr.io.arrays import write_arrays
+from gmcr.io.csv import unescaped, write_csv
+from gmcr.io.reading import MODEL
+from gmcr.io.table import Table
+from gmcr.io.writing import corner
+from gmcr.reporting.collect import collect
+from gmcr.reporting.contents import Contents, LibraryMatch
+from gmcr.reporting.files import write_figures
+from gmcr.reporting.kept import load_contents, save_contents
+from gmcr.reporting.page import write_report
+from gmcr.storage import read_model, write_whole
 
 if TYPE_CHECKING:
-    from gmcr.decomposition import Decomposition
-    from gmcr.io.table import Table
+    from gmcr.estimators.eb import EBgMCR  # needs torch
 
+RUN_MODEL = "model.gmcr"  # written last, so that with it the run is complete
 SUMMARY = "summary.txt"
 REPORT = "report.html"
-FACTS = "report.gmcr"  # what the report shows beside the model, to rebuild it without the data
+FACTS = "report.gmcr"  # what the report shows beside the model, to make it anew without the data
 FIGURES = "figures"
 MAPS = "maps.npz"
+NAMES = "matches.csv"  # of the components
+CHECKPOINT = "checkpoint.gmcr"  # the best so far, while the window solver runs
+TRAINING = "training"  # the state of the paper's solver
+TABLES = ("profiles.csv", "concentrations.csv", "supports.csv", "path.csv")
+OF_THE_FIT = ("source", "warnings", "reproduce")  # facts that only who fitted can tell
+
+
+class RunFolder:
+    """A run in a folder: where its files are, and how they are written and read.
+
+    path : the folder; name : of the model file in it
+    """
+
+    def __init__(self, path: Path, name: str = RUN_MODEL) -> None:
+        self.path = path
+        self.model = path / name
+        self.report = path / REPORT
+        self.names = path / NAMES
+        self.checkpoint = path / CHECKPOINT
+        self.training = path / TRAINING
+        self._facts = path / FACTS
+
+    @classmethod
+    def at(cls, path: Path) -> RunFolder:
+        """The run at a path: a run folder, or a model file by itself or in its run folder."""
+        if not path.is_dir():
+            return cls(path.parent, path.name)
+        if not (path / RUN_MODEL).exists():
+            raise InputError(f"{path} is no run folder: there is no {RUN_MODEL} in it.")
+        return cls(path)
+
+    # Writing
+
+    def taken(self) -> str:
+        """A file of a finished run that is in the folder, or nothing; a run that was ended early can go on."""
+        names = [] if self.checkpoint.exists() else [RUN_MODEL, *TABLES, SUMMARY, REPORT]
+        return next((name for name in names if (self.path / name).exists()), "")
+
+    def begin_anew(self) -> None:
+        """Let no run go on from what an earlier one has left."""
+        self.checkpoint.unlink(missing_ok=True)
+        rmtree(self.training, ignore_errors=True)
+
+    @contextmanager
+    def made(self) -> Iterator[None]:
+        """The folder, made if need be; if what is done within fails, one that is new and empty goes again."""
+        existed = self.path.exists()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{self.path} could not be made: {error.strerror or error}.") from error
+        try:
+            yield
+        except BaseException:
+            if not existed:
+                with suppress(OSError):  # holds a checkpoint
+                    self.path.rmdir()
+            raise
+
+    def write(
+        self,
+        model: GMCR | EBgMCR,
+        table: Table,
+        *,
+        source: str,
+        warned: Sequence[str] = (),
+        reproduce: dict[str, str] | None = None,
+        fixed: Sequence[str] = (),
+    ) -> tuple[list[str], Contents]:
+        """Write a fitted run, each file whole or not at all; the names of the files, and what the report shows.
+
+        table : the samples that were fitted; source : the name of their file
+        warned : what the solver warned of; reproduce : what it takes to do it again
+        fixed : names of the components whose profiles were known
+        """
+        found = model.decomposition_
+        for name in (RUN_MODEL, REPORT, FACTS, MAPS, NAMES):  # none of another run stays
+            (self.path / name).unlink(missing_ok=True)
+        written = []
+        if fixed:
+            rows = ((j, name, "fixed") for j, name in enumerate(fixed))
+            write_csv(self.names, ["component", "name", "verdict"], rows)
+            written.append(NAMES)
+        for name, (header, rows) in (_tables(found, table) | _own_tables(model, table)).items():
+            write_csv(self.path / name, header, rows)
+            written.append(name)
+        if table.pixels is not None:
+            write_arrays(self.path / MAPS, concentrations=np.asarray(table.refold(found.concentrations)))
+            written.append(MAPS)
+        bands = [] if isinstance(model, GMCR) else [repr(band) for band in model.bands_]
+        summary = [source, *table.notes, *warned, "", in_short(model), *bands, "", str(found), ""]
+        write_whole(self.path / SUMMARY, "\n".join(summary).encode())
+        (model if isinstance(model, GMCR) else found).save(self.model)
+        names = self.matches()
+        contents = collect(
+            found, table, model=model, source=source, warned=warned, reproduce=reproduce, names=names
+        )
+        return [*written, SUMMARY, RUN_MODEL, *self.write_report(contents)], contents
+
+    def write_report(self, contents: Contents) -> list[str]:
+        """The report, its figures, and the facts to make it anew; returns the names of the files."""
+        save_contents(contents, self._facts)
+        write_report(contents, self.report)
+        write_figures(contents, self.path / FIGURES)
+        return [FACTS, FIGURES, REPORT]
+
+    # Reading
+
+    def solution(self) -> Decomposition:
+        return Decomposition.load(self.model)
+
+    def estimator(self) -> GMCR | None:
+        """The window solver's estimator, if the model file holds one."""
+        if self.model.suffix.lower() != MODEL or read_model(self.model)[1]["kind"] != GMCR.__name__:
+            return None
+        return GMCR.load(self.model)
+
+    def contents(self, table: Table | None = None, source: str = "") -> Contents:
+        """What there is to report: collected anew from the samples, else as kept, else what the model tells."""
+        found, names = self.solution(), self.matches()
+        if table is None and self._facts.exists():
+            return replace(load_contents(self._facts, found), names=names)
+        source = source or self.path.name or self.model.name
+        contents = collect(found, table, model=self.estimator(), source=source, names=names)
+        with suppress(FileError):
+            before = load_contents(self._facts, found)
+            contents = replace(contents, **{name: getattr(before, name) for name in OF_THE_FIT})
+        return contents
+
+    def matches(self) -> dict[int, LibraryMatch]:
+        """What the table of names says about the components, by number; no two names are the same."""
+        try:
+            with open(self.names, encoding="utf-8", newline="") as file:
+                rows = {int(row["component"]): row for row in csv.DictReader(file)}
+            names = {j: unescaped(row["name"]) for j, row in rows.items()}
+        except FileNotFoundError:
+            return {}
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{self.names} is damaged; gmcr match writes it anew.") from error
+        given = list(names.values())
+        return {
+            j: LibraryMatch(
+                f"{name} ({j})" if name and given.count(name) > 1 else name,
+                rows[j].get("verdict") or "",
+                unescaped(rows[j].get("hit") or ""),
+                _number(rows[j].get("hqi")),
+            )
+            for j, name in names.items()
+        }
+
+
+def in_short(model: GMCR | EBgMCR) -> str:
+    """What came out, in a few lines."""
+    if isinstance(model, GMCR):
+        found, law = model.decomposition_, model.noise_law_
+        return (
+            f"{model.count_}\nNoise: {law.sentence()}. R² {found.fit['r2']:.6f}. "
+            f"{found.usage} selections in {found.n_samples} samples."
+        )
+    end = "ended by the termination rule" if model.terminated_ else "not ended by the termination rule"
+    last = model.history_.iloc[-1]
+    text = (
+        f"{model.n_epochs_} epochs, {end}; final state: {last['count']:.0f} components, R² {last['r2']:.4f}, "
+        f"{last['usage']:.0f} selections, {last['single_users']:.0f} slots used by one sample."
+    )
+    if not model.bands_:
+        return f"{text} No band of R² was entered; the final state is what was written."
+    return f"{text} Written: the checkpoint with the fewest components, {model.n_components_}."
+
+
 Tables = dict[str, tuple[list[Any], Any]]  # by file name: header and rows
 
 
-def write_run(
-    folder: Path,
-    found: Decomposition,
-    table: Table,
-    summary: list[str],
-    others: Tables,
-    save: Callable[[Path], None],
-) -> list[str]:
-    """All files of the run, each whole or not at all; the model last, so that with it the run is complete.
-
-    others : tables beside profiles, concentrations and supports
-    save : writes the model to a path
-    """
-    import numpy as np
-
-    from gmcr.io.arrays import write_arrays
-    from gmcr.io.csv import write_csv
-    from gmcr.io.writing import corner
-    from gmcr.storage import write_whole
-
-    for name in (RUN_MODEL, REPORT, FACTS, MAPS):  # none of another run stays
-        (folder / name).unlink(missing_ok=True)
-    components = component_names(found)
+def _tables(found: Decomposition, table: Table) -> Tables:
+    components = _numbered(found)
     axis = range(found.n_channels) if table.axis is None else table.axis
-    tables: Tables = {
-        "profiles.csv": (
-            [corner("component", table.axis_unit), *axis],
-            labelled(components, found.components),
-        ),
-        "concentrations.csv": (["sample", *components], labelled(names_of(table), found.concentrations)),
-        "supports.csv": (["sample", *components], labelled(names_of(table), found.supports.astype(int))),
+    profiles = _labelled(components, found.components)
+    return {
+        "profiles.csv": ([corner("component", table.axis_unit), *axis], profiles),
+        "concentrations.csv": (["sample", *components], _labelled(names_of(table), found.concentrations)),
+        "supports.csv": (["sample", *components], _labelled(names_of(table), found.supports.astype(int))),
     }
-    tables |= others
-    for name, (header, rows) in tables.items():
-        write_csv(folder / name, header, rows)
-    maps = []
-    if table.pixels is not None:
-        write_arrays(folder / MAPS, concentrations=np.asarray(table.refold(found.concentrations)))
-        maps = [MAPS]
-    write_whole(folder / SUMMARY, "\n".join([*summary, "", str(found), ""]).encode())
-    save(folder / RUN_MODEL)
-    return [*tables, *maps, SUMMARY, RUN_MODEL]
 
 
-def component_names(found: Decomposition) -> list[str]:
+def _own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
+    """Those that one solver has and the other has not."""
+    if isinstance(model, GMCR):
+        tables: Tables = {"path.csv": (list(model.path_.columns), model.path_.itertuples(index=False))}
+        if model.fractions_ is not None:
+            rows = _labelled(names_of(table), model.fractions_)
+            tables["fractions.csv"] = (["sample", *_numbered(model.decomposition_)], rows)
+        return tables
+    of_bands = ["low", "high", "epoch", "count", "r2", "usage"]
+    return {
+        "bands.csv": (of_bands, ([getattr(band, name) for name in of_bands] for band in model.bands_)),
+        "history.csv": (list(model.history_.columns), model.history_.itertuples(index=False)),
+    }
+
+
+def names_of(table: Table) -> Sequence[str]:
+    """The samples' names, or their numbers."""
+    return table.sample_names or [str(index) for index in range(len(table.samples))]
+
+
+def _numbered(found: Decomposition) -> list[str]:
     return [f"component {j}" for j in range(found.n_components)]
 
 
-def labelled(labels: Any, rows: Any) -> Iterator[list[Any]]:
+def _labelled(labels: Any, rows: Any) -> Iterator[list[Any]]:
     """Rows of a table, each behind its label."""
     return ([label, *row] for label, row in zip(labels, rows, strict=True))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None

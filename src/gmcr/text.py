@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gmcr.errors import printable
 from gmcr.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def _pairs(values: dict[str, Any]) -> str:
 def _cell(value: Any, width: int = MAX_WIDTH) -> str:
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.5g}"
-    text = "".join(character if character.isprintable() else "�" for character in str(value))
+    text = printable(str(value))
     return text if len(text) <= width else text[: width - 1] + "…"
 
 

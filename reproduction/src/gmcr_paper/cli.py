@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gmcr.cli.console import print_json, printable, run, wrong_call
+from gmcr.cli.console import print_json, run, wrong_call
 from gmcr.cli.options import Json
+from gmcr.errors import printable
 
 if TYPE_CHECKING:
     from gmcr_paper.experiment import Asked, Experiment, Found

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gmcr.cli.console import check_suffix, print_json, wrong_call
-from gmcr.cli.options import Data, Json, Orientation, SamplesIn, file_argument, model_of, print_notes
+from gmcr.cli.console import check_suffix, print_json, print_notes, wrong_call
+from gmcr.cli.options import Data, Json, Orientation, Run, SamplesIn, run_and_samples
 
 if TYPE_CHECKING:
     from gmcr.theory.ambiguity import Ambiguity
 
 
 def ambiguity(
-    run: Annotated[Path, file_argument("RUN", "Run folder, or its model file (.gmcr).", folder=True)],
+    run: Run,
     data: Data,
     output: Annotated[
         Path | None,
@@ -43,14 +43,9 @@ def ambiguity(
     """
     if output is not None:
         check_suffix(output, ".csv")
-    from gmcr.decomposition import Decomposition
-    from gmcr.io.reading import check_same_axis, read_pool, read_table
     from gmcr.theory.ambiguity import feasible_bands
 
-    file = model_of(run)
-    found = Decomposition.load(file)
-    table = read_table(data, samples_in=samples_in.value)
-    check_same_axis(read_pool(file), table)
+    found, table = run_and_samples(run, data, samples_in)
     with wrong_call():
         out = feasible_bands(
             table.samples,

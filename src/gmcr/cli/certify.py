@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gmcr.cli.console import print_json, wrong_call
-from gmcr.cli.options import Data, Json, Orientation, SamplesIn, file_argument, model_of, print_notes
+from gmcr.cli.console import print_json, print_notes, wrong_call
+from gmcr.cli.options import Data, Json, Orientation, Run, SamplesIn, run_and_samples
 
 
 def certify(
-    run: Annotated[Path, file_argument("RUN", "Run folder, or its model file (.gmcr).", folder=True)],
+    run: Run,
     data: Data,
     noise: Annotated[
         float | None, typer.Option(help="Standard deviation of the noise.", show_default="the model's")
@@ -38,14 +37,9 @@ def certify(
     Example:
       gmcr certify run mixtures.csv
     """
-    from gmcr.decomposition import Decomposition
-    from gmcr.io.reading import check_same_axis, read_pool, read_table
     from gmcr.theory.certificate import certify
 
-    file = model_of(run)
-    found = Decomposition.load(file)
-    table = read_table(data, samples_in=samples_in.value)
-    check_same_axis(read_pool(file), table)
+    found, table = run_and_samples(run, data, samples_in)
     with wrong_call():
         out = certify(table.samples, found, noise, alpha, k, c_min, known_pool=known_pool)
     if as_json:

@@ -8,11 +8,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gmcr.errors import GMCRError, InputError
+from gmcr.errors import GMCRError, InputError, printable
+
+if TYPE_CHECKING:
+    from gmcr.reporting.contents import Contents
 
 
 def run(app: typer.Typer, name: str, argv: Sequence[str] | None) -> int:
@@ -56,9 +59,10 @@ def sentence(error: Exception) -> str:
     return printable(" ".join(text.split()))
 
 
-def printable(text: str) -> str:
-    """Text from a file without the control characters that could steer a terminal."""
-    return "".join(character if character.isprintable() else "�" for character in text)
+def print_notes(notes: Sequence[str]) -> None:
+    """What was inferred, on standard error."""
+    for note in notes:
+        typer.echo(printable(note), err=True)
 
 
 def print_json(value: Any) -> None:
@@ -79,6 +83,51 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     for row in rows:
         table.add_row(*(Text(_shown(value)) for value in row))
     Console().print(table)
+
+
+def verdict(contents: Contents) -> str:
+    """What the certificate says, in a sentence."""
+    if contents.certificate is None:
+        return f"Not certified: {printable(contents.left_out.get('certificate', 'it was left out.'))}"
+    return printable(contents.certificate.sentence)
+
+
+def verdict_as_dict(contents: Contents) -> dict[str, Any]:
+    """The same for machines."""
+    out = contents.certificate
+    return {"verdict": out and out.verdict, "verdict_sentence": out and out.sentence}
+
+
+def reproduction(context: typer.Context, seconds: float, data: Path | None = None) -> dict[str, str]:
+    """What it takes to do it again: the command, the data by their checksum, and how long it took."""
+    import hashlib
+
+    told = {"command": _command_line(context)}
+    if data is not None:
+        told["data"] = data.name
+    if data is not None and data.is_file():
+        with open(data, "rb") as file:
+            told["SHA-256 of the data"] = hashlib.file_digest(file, "sha256").hexdigest()
+    return told | {"time": f"{seconds:.2f} s"}
+
+
+def _command_line(context: typer.Context) -> str:
+    """The command that runs, with what was given to it; of paths the names alone, since reports are sent on."""
+    import shlex
+
+    words = ["gmcr", str(context.info_name)]
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        if value is None or value == parameter.get_default(context) or parameter.name in ("as_json", "force"):
+            continue
+        if parameter.param_type_name == "option":
+            words.append(parameter.opts[0])
+        if value is not True:
+            values = value if isinstance(value, tuple) else (value,)
+            words += [
+                one.name if isinstance(one, Path) else str(getattr(one, "value", one)) for one in values
+            ]
+    return shlex.join(words)
 
 
 def _shown(value: Any) -> str:

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gmcr.cli.console import check_suffix, print_json, print_table
-from gmcr.cli.fixed import read_names
-from gmcr.cli.options import (
-    Data,
-    Json,
-    Orientation,
-    SamplesIn,
-    file_argument,
-    model_of,
-    names_of,
-    noise_option,
-    print_notes,
-)
+from gmcr.cli.console import check_suffix, print_json, print_notes, print_table
+from gmcr.cli.options import Data, Json, Orientation, SamplesIn, file_argument, noise_option, run_at
 
 if TYPE_CHECKING:
     from gmcr.decoder import Decoding
@@ -84,18 +74,18 @@ def decode(
         check_suffix(output, ".csv", ".xlsx")
     assumed = noise_option(noise)
     from gmcr.io.reading import check_same_axis, read_pool, read_table
+    from gmcr.runs import names_of
 
-    file = model_of(pool)
-    known = read_pool(file)
+    folder = run_at(pool)
+    known = read_pool(folder.model)
     if pool.is_dir():
-        named = read_names(pool)
+        named = {j: match.name for j, match in folder.matches().items() if match.name}
         known = replace(known, names=tuple(named.get(j, name) for j, name in enumerate(known.names)))
     table = read_table(data, samples_in=samples_in.value)
     check_same_axis(known, table)
-    if price is None and k_max is None and not signed and _is_estimator(file):
-        from gmcr.estimators.window import GMCR
-
-        out = GMCR.load(file).decode(table.samples, noise=assumed)
+    model = folder.estimator() if price is None and k_max is None and not signed else None
+    if model is not None:
+        out = model.decode(table.samples, noise=assumed)
     else:
         from gmcr.decoder import decode
 
@@ -109,21 +99,17 @@ def decode(
         )
     if not confidence:
         out = replace(out, judge=None)
-    written = [] if output is None else _write(output, out, known, table)
+    names = names_of(table)
+    written = [] if output is None else _write(output, out, known, table, names)
     if as_json:
-        print_json(_as_dict(out, known, table) | {"written": [str(path) for path in written]})
+        told = {"components": known.names, "notes": table.notes} | _as_dict(out, known, names)
+        print_json(told | {"written": [str(path) for path in written]})
     else:
-        _print(out, known, table, written)
+        print_notes(table.notes)
+        _print(out, known, names, written)
 
 
-def _is_estimator(file: Path) -> bool:
-    from gmcr.io.reading import MODEL
-    from gmcr.storage import read_model
-
-    return file.suffix.lower() == MODEL and read_model(file)[1]["kind"] == "GMCR"
-
-
-def _write(path: Path, out: Decoding, pool: Pool, table: Table) -> list[Path]:
+def _write(path: Path, out: Decoding, pool: Pool, table: Table, names: Sequence[str]) -> list[Path]:
     """The table, and what is left of the samples that the pool does not explain, if there are any."""
     from gmcr.io.writing import corner, write_rows
 
@@ -133,7 +119,7 @@ def _write(path: Path, out: Decoding, pool: Pool, table: Table) -> list[Path]:
     columns |= {"residual": out.residual, "noise": out.noise, "margin": out.margin, "known": out.known}
     rows = (
         [name, *C, *(end for both in zip(a, b) for end in both), *facts]
-        for name, C, a, b, *facts in zip(names_of(table), out.concentrations, low, high, *columns.values())
+        for name, C, a, b, *facts in zip(names, out.concentrations, low, high, *columns.values())
     )
     write_rows(path, ["sample", *pool.names, *ends, *columns], rows)
     rest = path.with_name(f"{path.stem}_unexplained{path.suffix}")
@@ -142,7 +128,7 @@ def _write(path: Path, out: Decoding, pool: Pool, table: Table) -> list[Path]:
         return [path]
     left = table.samples - out.concentrations @ pool.profiles
     axis = range(left.shape[1]) if table.axis is None else table.axis
-    strangers = ([name, *row] for name, row, own in zip(names_of(table), left, out.known) if not own)
+    strangers = ([name, *row] for name, row, own in zip(names, left, out.known) if not own)
     write_rows(rest, [corner("sample", table.axis_unit), *axis], strangers)
     return [path, rest]
 
@@ -151,10 +137,10 @@ def _held(row: Any, pool: Pool) -> dict[str, float]:
     return {pool.names[slot]: float(row[slot]) for slot in row.nonzero()[0]}
 
 
-def _as_dict(out: Decoding, pool: Pool, table: Table) -> dict[str, Any]:
+def _as_dict(out: Decoding, pool: Pool, names: Sequence[str]) -> dict[str, Any]:
     low, high = out.intervals(LEVEL)
     samples = []
-    for m, name in enumerate(names_of(table)):
+    for m, name in enumerate(names):
         held = out.concentrations[m].nonzero()[0]
         samples.append(
             {
@@ -169,21 +155,18 @@ def _as_dict(out: Decoding, pool: Pool, table: Table) -> dict[str, Any]:
             }
         )
     return {
-        "components": list(pool.names),
-        "notes": table.notes,
         "known": out.known.mean(),
         "level": LEVEL,
         "samples": samples,
     }
 
 
-def _print(out: Decoding, pool: Pool, table: Table, written: list[Path]) -> None:
-    print_notes(table.notes)
+def _print(out: Decoding, pool: Pool, names: Sequence[str], written: list[Path]) -> None:
     typer.echo(
         f"{len(out.known)} samples over {len(pool.names)} components: {out.supports.sum(axis=1).mean():.3g} "
         f"components per sample, {out.known.mean():.1%} of the samples explained within their noise."
     )
-    strangers = [name for name, known in zip(names_of(table), out.known) if not known]
+    strangers = [name for name, known in zip(names, out.known) if not known]
     if strangers:
         shown = ", ".join(strangers[:SHOWN]) + (", …" if len(strangers) > SHOWN else "")
         print_notes([f"Not explained, so that they hold something new or were measured otherwise: {shown}."])
@@ -192,7 +175,7 @@ def _print(out: Decoding, pool: Pool, table: Table, written: list[Path]) -> None
         return
     rows = []
     reach = None if out.errors is None else (out.intervals(LEVEL)[1] - out.concentrations)
-    for m, name in list(enumerate(names_of(table)))[:SHOWN]:
+    for m, name in list(enumerate(names))[:SHOWN]:
         amounts = [
             f"{component} {amount:.4g}" + ("" if reach is None else f" ± {reach[m, slot]:.2g}")
             for slot, (component, amount) in zip(

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from gmcr.cli import report
-from gmcr.cli.console import print_json, print_table, wrong_call
+from gmcr.cli.console import print_json, print_table, reproduction, verdict, verdict_as_dict, wrong_call
 from gmcr.cli.options import Components, Json, Samples, Seed, Snr, number_of_samples
-from gmcr.runs import REPORT, write_run
-
-if TYPE_CHECKING:
-    from gmcr.estimators.window import GMCR
-    from gmcr.mixtures import Mixtures
-    from gmcr.reporting.contents import Contents
 
 
 def demo(
@@ -41,8 +34,10 @@ def demo(
     import numpy as np
 
     from gmcr.estimators.window import GMCR
+    from gmcr.io.table import Table
     from gmcr.mixtures import make_mixtures
     from gmcr.rank import estimate_rank
+    from gmcr.runs import RunFolder
     from gmcr.scoring import match
 
     with wrong_call():
@@ -60,14 +55,21 @@ def demo(
         "selections": (model.decomposition_.usage, int(mix.supports.sum())),
         "median noise": (float(np.median(model.noise_)), float(np.median(mix.sigma))),
     }
-    contents = _write_report(output, model, mix, report.command_line(context), seconds)
+    run = RunFolder(output)
+    with run.made():
+        _, contents = run.write(
+            model,
+            Table(mix.D, notes=("The samples are synthetic.",)),
+            source="gmcr demo",
+            reproduce=reproduction(context, seconds),
+        )
     if as_json:
         print_json(
             {"samples": len(mix.D), "channels": mix.D.shape[1], "snr_db": snr}
             | {name: {"found": found, "true": true} for name, (found, true) in pairs.items()}
             | {"exact": compared.exact, "min_cosine": compared.min_cos, "seconds": seconds}
-            | report.in_short(contents)
-            | {"report": str(output / REPORT)}
+            | verdict_as_dict(contents)
+            | {"report": str(run.report)}
         )
         return
     typer.echo(
@@ -79,24 +81,5 @@ def demo(
         f"\nSupports exact on {compared.exact:.1%} of the samples; smallest cosine between a true profile and "
         f"the one found {compared.min_cos:.4f}; {seconds:.2f} s."
     )
-    typer.echo(report.verdict(contents))
-    typer.echo(f"Report: {output / REPORT}")
-
-
-def _write_report(folder: Path, model: GMCR, mix: Mixtures, command: str, seconds: float) -> Contents:
-    """The run as `gmcr fit` writes it."""
-    from gmcr.errors import FileError
-    from gmcr.io.table import Table
-    from gmcr.reporting.collect import collect
-
-    found = model.decomposition_
-    table = Table(mix.D, notes=("The samples are synthetic.",))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder} could not be made: {error.strerror or error}.") from error
-    write_run(folder, found, table, ["gmcr demo", "", str(model.count_)], {}, model.save)
-    reproduce = {"command": command, "time": f"{seconds:.2f} s"} | report.versions()
-    contents = collect(found, table, model=model, source="gmcr demo", reproduce=reproduce)
-    report.write_report_files(folder, contents)
-    return contents
+    typer.echo(verdict(contents))
+    typer.echo(f"Report: {run.report}")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -13,25 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gmcr.cli import report
-from gmcr.cli.console import print_json
-from gmcr.cli.fixed import read_fixed, write_names
-from gmcr.cli.options import (
-    RUN_MODEL,
-    Data,
-    Json,
-    Orientation,
-    SamplesIn,
-    Seed,
-    names_of,
-    noise_option,
-    print_notes,
-)
-from gmcr.runs import REPORT, SUMMARY, Tables, component_names, labelled, write_run
+from gmcr.cli.console import print_json, print_notes, reproduction, verdict, verdict_as_dict
+from gmcr.cli.fixed import read_fixed
+from gmcr.cli.options import Data, Json, Orientation, SamplesIn, Seed, noise_option
+from gmcr.errors import GMCRError
 
 if TYPE_CHECKING:
+    from gmcr.estimators.eb import EBgMCR
     from gmcr.estimators.window import GMCR
     from gmcr.io.table import Table
+    from gmcr.runs import RunFolder
 
 
 class Solver(StrEnum):
@@ -42,10 +31,6 @@ class Solver(StrEnum):
 class UsageSchedule(StrEnum):
     paper = "paper"
     window = "window"
-
-
-CHECKPOINT = "checkpoint.gmcr"
-TABLES = ("profiles.csv", "concentrations.csv", "supports.csv", "path.csv")
 
 
 def fit(
@@ -119,146 +104,117 @@ def fit(
     assumed = noise_option(noise)
     from gmcr.estimators.window import GMCR
     from gmcr.io.reading import read_table
-    from gmcr.reporting.collect import collect
+    from gmcr.runs import RunFolder, in_short
 
-    table = read_table(data, samples_in=samples_in.value)
+    table, run = read_table(data, samples_in=samples_in.value), RunFolder(output)
     if not as_json:
         print_notes(table.notes)
+    model: GMCR | EBgMCR
     if solver is Solver.eb:
-        from gmcr.cli.fit_eb import fit_eb
-
-        with _run_folder(output, force):
-            fit_eb(
-                context,
-                table,
-                output,
-                data,
-                pool=pool,
-                max_epochs=max_epochs,
-                signed=signed,
-                usage=usage.value,
-                learning_rate="scaled" if learning_rate is None else learning_rate,
-                seed=seed,
-                force=force,
-                as_json=as_json,
-            )
-        return
-    known = read_fixed(fixed, fixed_names, table)
+        known, paper = read_fixed(None, None, table), _paper_solver()
+        model = paper(
+            pool,
+            max_epochs,
+            random_state=seed,
+            signed=signed,
+            learning_rate="scaled" if learning_rate is None else learning_rate,
+            usage=usage.value,
+            lowest_band=0.95,
+            folder=run.training,
+            verbose=1,
+        )
+    else:
+        known = read_fixed(fixed, fixed_names, table)
+        model = GMCR(
+            n_components="auto" if components is None else components,
+            max_components=max_components,
+            fixed_components=known.profiles,
+            signed=signed,
+            noise="auto" if assumed is None else assumed,
+            k_max=k_max,
+            random_state=seed,
+            n_starts=starts,
+            n_jobs=jobs,
+            verbose=1,
+            r2_band=r2_band,
+            closure=closure,
+        )
     if not as_json:
         print_notes(known.notes)
-    model = GMCR(
-        n_components="auto" if components is None else components,
-        max_components=max_components,
-        fixed_components=known.profiles,
-        signed=signed,
-        noise="auto" if assumed is None else assumed,
-        k_max=k_max,
-        random_state=seed,
-        n_starts=starts,
-        n_jobs=jobs,
-        verbose=1,
-        r2_band=r2_band,
-        closure=closure,
-    )
+    if run.taken() and not force:
+        raise typer.BadParameter(f"{output} holds {run.taken()} already; --force replaces it.")
+    if force:
+        run.begin_anew()
     started = perf_counter()
-    with _run_folder(output, force), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        model.fit(_as_frame(table), checkpoint=output / CHECKPOINT)
+    with run.made():
+        warned = _fit(model, table, run)
     seconds = perf_counter() - started
-    warned = [_capitalised(str(warning.message)) for warning in caught]
-    named = write_names(output, known)
-    written = [*named, *_write_run(output, model, table, data.name, warned)]
-    contents = collect(
-        model.decomposition_,
+    written, contents = run.write(
+        model,
         table,
-        model=model,
         source=data.name,
         warned=warned,
-        reproduce=report.reproduction(context, data, seconds),
-        names=report.names_in(output),
+        reproduce=reproduction(context, seconds, data),
+        fixed=known.names,
     )
-    written += report.write_report_files(output, contents)
     if as_json:
-        notes = [*table.notes, *known.notes]
-        told = _as_dict(model, output, written, seconds) | report.in_short(contents)
-        print_json(told | {"report": str(output / REPORT), "notes": notes, "warnings": warned})
+        told = {"run": str(output), "written": written} | _as_dict(model) | {"seconds": seconds}
+        told |= verdict_as_dict(contents) | {"report": str(run.report)}
+        print_json(told | {"notes": [*table.notes, *known.notes], "warnings": warned})
     else:
         print_notes(warned)
-        typer.echo(_in_short(model))
-        typer.echo(report.verdict(contents))
+        typer.echo(in_short(model))
+        typer.echo(verdict(contents))
         typer.echo(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
-        typer.echo(f"Report: {output / REPORT}")
-    if model.interrupted_:
+        typer.echo(f"Report: {run.report}")
+    if isinstance(model, GMCR) and model.interrupted_:
         raise typer.Exit(1)
 
 
-@contextmanager
-def _run_folder(folder: Path, force: bool) -> Iterator[None]:
-    """The folder, made if need be; one that holds a finished run is refused unless it may be replaced."""
-    from gmcr.errors import FileError
-
-    taken = [name for name in (RUN_MODEL, *TABLES, SUMMARY, REPORT) if (folder / name).exists()]
-    if taken and not force and not (folder / CHECKPOINT).exists():
-        raise typer.BadParameter(f"{folder} holds {taken[0]} already; --force replaces it.")
-    if force:
-        (folder / CHECKPOINT).unlink(missing_ok=True)
-    existed = folder.exists()
+def _paper_solver() -> type[EBgMCR]:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder} could not be made: {error.strerror or error}.") from error
-    try:
-        yield
-    except BaseException:
-        if not existed:
-            with suppress(OSError):  # holds a checkpoint
-                folder.rmdir()
-        raise
+        from gmcr.estimators.eb import EBgMCR
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise GMCRError("EBgMCR needs torch; install it with: pip install 'gmcr[eb]'.") from None
+    return EBgMCR
 
 
-def _as_frame(table: Table) -> Any:
-    """The samples with their labels, as the estimator takes them."""
-    import pandas as pd
+def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder) -> list[str]:
+    """Fit, and return what was warned of; both solvers go on from what an ended run has left in the folder."""
+    from gmcr.estimators.window import GMCR
 
-    names = None if table.sample_names is None else list(table.sample_names)
-    return pd.DataFrame(table.samples, index=names, columns=table.axis, copy=False)
+    if not isinstance(model, GMCR):
+        model.fit(table)
+        return []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        model.fit(table, checkpoint=run.checkpoint)
+    texts = [str(warning.message) for warning in caught]
+    return [text[:1].upper() + text[1:] for text in texts]
 
 
-def _write_run(folder: Path, model: GMCR, table: Table, source: str, warned: list[str]) -> list[str]:
+def _as_dict(model: GMCR | EBgMCR) -> dict[str, Any]:
+    from gmcr.estimators.window import GMCR
+
     found = model.decomposition_
-    others: Tables = {"path.csv": (list(model.path_.columns), model.path_.itertuples(index=False))}
-    if model.fractions_ is not None:
-        rows = labelled(names_of(table), model.fractions_)
-        others["fractions.csv"] = (["sample", *component_names(found)], rows)
-    summary = [source, *table.notes, *warned, "", _in_short(model)]
-    return write_run(folder, found, table, summary, others, model.save)
-
-
-def _in_short(model: GMCR) -> str:
-    law = model.noise_law_
-    return (
-        f"{model.count_}\n"
-        f"Noise: {law.sentence()}. R² {model.decomposition_.fit['r2']:.6f}. "
-        f"{model.decomposition_.usage} selections in {model.decomposition_.n_samples} samples."
-    )
-
-
-def _as_dict(model: GMCR, folder: Path, written: list[str], seconds: float) -> dict[str, Any]:
-    found = model.decomposition_
+    if isinstance(model, GMCR):
+        return {
+            "samples": found.n_samples,
+            "channels": found.n_channels,
+            "components": found.n_components,
+            "evidence": asdict(model.count_),
+            "noise_law": model.noise_law_.as_dict(),
+            "r2": found.fit["r2"],
+            "usage": found.usage,
+            "interrupted": model.interrupted_,
+        }
+    bands = ("low", "high", "epoch", "count", "r2")
     return {
-        "run": str(folder),
-        "written": written,
-        "samples": found.n_samples,
-        "channels": found.n_channels,
         "components": found.n_components,
-        "evidence": asdict(model.count_),
-        "noise_law": model.noise_law_.as_dict(),
-        "r2": found.fit["r2"],
         "usage": found.usage,
-        "interrupted": model.interrupted_,
-        "seconds": seconds,
+        "epochs": model.n_epochs_,
+        "terminated": model.terminated_,
+        "bands": [{name: getattr(band, name) for name in bands} for band in model.bands_],
     }
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from gmcr.errors import FileError, InputError
+from gmcr.errors import InputError
 
 if TYPE_CHECKING:
     from gmcr.io.table import Table
     from gmcr.validation import FloatArray
-
-MATCHES = "matches.csv"  # in a run folder: the names of its components, which the report shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,38 +53,6 @@ def read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
         )
     notes += [f"Component {j} is fixed: {name}." for j, name in enumerate(library.names)]
     return Fixed(profiles, library.names, tuple(notes))
-
-
-def write_names(folder: Path, fixed: Fixed) -> list[str]:
-    """The names of fixed components in the run folder; names that an earlier run has left there are removed."""
-    from gmcr.io.csv import write_csv
-
-    (folder / MATCHES).unlink(missing_ok=True)
-    if not fixed.names:
-        return []
-    write_csv(
-        folder / MATCHES,
-        ["component", "name", "verdict"],
-        ((j, name, "fixed") for j, name in enumerate(fixed.names)),
-    )
-    return [MATCHES]
-
-
-def read_names(folder: Path) -> dict[int, str]:
-    """The names that a run folder has for its components, by number; no two are the same."""
-    import csv
-
-    from gmcr.io.csv import unescaped
-
-    try:
-        with open(folder / MATCHES, encoding="utf-8", newline="") as file:
-            rows = [(int(row["component"]), unescaped(row["name"])) for row in csv.DictReader(file)]
-    except FileNotFoundError:
-        return {}
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise FileError(f"{folder / MATCHES} is damaged; gmcr match writes it anew.") from error
-    given = [name for _, name in rows]
-    return {j: name if given.count(name) == 1 else f"{name} ({j})" for j, name in rows if name}
 
 
 def _split(wanted: str, known: tuple[str, ...]) -> list[str]:

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from gmcr.cli.console import check_suffix, print_json
-from gmcr.cli.fixed import MATCHES
-from gmcr.cli.options import Json, Orientation, SamplesIn, file_argument, model_of, print_notes
+from gmcr.cli.console import check_suffix, print_json, print_notes
+from gmcr.cli.options import Json, Orientation, SamplesIn, file_argument, run_at
 
 
 def match(
@@ -26,7 +25,7 @@ def match(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="CSV file to write.", show_default=f"RUN/{MATCHES} for a run folder"
+            "-o", "--output", help="CSV file to write.", show_default="RUN/matches.csv for a run folder"
         ),
     ] = None,
     shift: Annotated[
@@ -62,15 +61,13 @@ def match(
     from gmcr.naming import read_library
     from gmcr.naming.naming import own_errors
 
-    file = model_of(run)
+    folder = run_at(run)
     errors = None
-    if file.suffix.lower() == MODEL:
-        from gmcr.decomposition import Decomposition
-        from gmcr.storage import read_model
-
-        fixed = read_model(file)[0].get("fixed_components")
-        errors = own_errors(Decomposition.load(file), 0 if fixed is None else len(fixed))
-    pool = read_pool(file)
+    if folder.model.suffix.lower() == MODEL:
+        model = folder.estimator()
+        fixed = None if model is None else model.fixed_components
+        errors = own_errors(folder.solution(), 0 if fixed is None else len(fixed))
+    pool = read_pool(folder.model)
     shelf = read_library(library, samples_in=samples_in.value)
     if not as_json:
         print_notes(shelf.notes)
@@ -78,7 +75,7 @@ def match(
         pool.profiles, shelf, axis=pool.axis, errors=errors, shift=shift, derivative=derivative, top=top
     )
     if output is None and run.is_dir():
-        output = run / MATCHES
+        output = folder.names
     if output is not None:
         write_csv(output, list(found.table.columns), found.table.itertuples(index=False))
     if as_json:

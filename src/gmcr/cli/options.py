@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gmcr.cli.console import printable
+from gmcr.cli.console import wrong_call
 
 if TYPE_CHECKING:
+    from gmcr.decomposition import Decomposition
     from gmcr.io.table import Table
-
-RUN_MODEL = "model.gmcr"  # the model's name in a run folder
+    from gmcr.runs import RunFolder
 
 
 class SamplesIn(StrEnum):
@@ -36,6 +35,7 @@ Data = Annotated[
         folder=True,
     ),
 ]
+Run = Annotated[Path, file_argument("RUN", "Run folder, or its model file (.gmcr).", folder=True)]
 Orientation = Annotated[
     SamplesIn, typer.Option("--samples-in", "--orientation", help="Where a table has its samples.")
 ]
@@ -64,21 +64,20 @@ def noise_option(text: str | None) -> float | str | None:
         ) from None
 
 
-def names_of(table: Table) -> Sequence[str]:
-    """The samples' names, or their numbers."""
-    return table.sample_names or [str(index) for index in range(len(table.samples))]
+def run_at(path: Path) -> RunFolder:
+    """The run of a folder, or of a model file."""
+    from gmcr.runs import RunFolder
+
+    with wrong_call():
+        return RunFolder.at(path)
 
 
-def print_notes(notes: Sequence[str]) -> None:
-    """What was inferred, on standard error."""
-    for note in notes:
-        typer.echo(printable(note), err=True)
+def run_and_samples(run: Path, data: Path, samples_in: SamplesIn) -> tuple[Decomposition, Table]:
+    """What a run found, and samples on the same axis."""
+    from gmcr.io.reading import check_same_axis, read_pool, read_table
 
-
-def model_of(path: Path) -> Path:
-    """The model file of a run folder; any other path is the file itself."""
-    if not path.is_dir():
-        return path
-    if not (path / RUN_MODEL).exists():
-        raise typer.BadParameter(f"{path} is no run folder: there is no {RUN_MODEL} in it.")
-    return path / RUN_MODEL
+    folder = run_at(run)
+    found = folder.solution()
+    table = read_table(data, samples_in=samples_in.value)
+    check_same_axis(read_pool(folder.model), table)
+    return found, table

@@ -19,6 +19,7 @@ from gmcr.errors import FileError, InputError
 from gmcr.estimators.labels import channel_axis, check_axis
 from gmcr.io.table import Table
 from gmcr.noise import NoiseLaw
+from gmcr.reporting.files import report
 from gmcr.storage import Arrays, Header, read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
 from gmcr.validation import BoolArray, FloatArray, check_samples
@@ -145,6 +146,19 @@ class Solver(Unmixer, ABC):
             diversity,
             known_pool,
         )
+
+    def report(self, D: Samples, path: str | os.PathLike[str], *, source: str = "samples") -> None:
+        """Write the report, one HTML file to read and to send on: what `gmcr fit` writes.
+
+        Parameters
+        ----------
+        D : (samples, channels) the samples that were fitted; what `gmcr.read` gave also tells units and pixels
+        path : the file to write, such as "report.html"
+        source : what the report calls the data, such as the name of their file
+        """
+        check_is_fitted(self)
+        samples = self._samples(D, reset=False)
+        report(D if isinstance(D, Table) else samples, self.decomposition_, path, model=self, source=source)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file such as "run.gmcr", whole or not at all.

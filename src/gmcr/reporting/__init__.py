@@ -1,13 +1,14 @@
 """Results for reading: figures and the self-contained HTML report.
 
-    contents.py            `Contents`: everything a report shows, as plain data; kept in the run folder
-    trust.py, words.py     the answer and the trust in it; numbers and sentences
-    charts.py              what a chart is: data, labels and an alternative text, apart from how it is drawn
-    figures.py, sample_figures.py    the charts of a report, with thinning.py, which keeps peaks
-    tables.py, sample_tables.py      its tables, with listing.py
-    page.py, assets/       the page: its template, its style, and the script that draws the charts
-    svg.py, png.py, files.py         the same charts as files, with scales.py and colours.py
+    contents.py            `Contents`: everything a report shows, as the objects that found it out
+    collect.py             collects it, within bounds of time
+    kept.py                keeps it in a file of the run folder
+    trust.py, words.py     the answer and the trust in it; numbers and phrases
+    section.py, sections/  what a section is, and those that every report has, a file each
+    charts.py, listing.py  what a chart and a table are, apart from how they are drawn
+    page.py, assets/       the page: its templates, its style, and the script that draws the charts
+    files.py, svg.py, png.py    `report`, and the same charts as files, with scales.py and colours.py
 
-A report computes nothing that is not already in the objects it shows, and calls no solver; whoever writes one
-collects the facts first (`gmcr.reporting.collect`). Text from files is data: it is escaped, wherever it goes.
+A page computes nothing that is not already in its contents, and nothing here knows a solver: an estimator comes
+in by what it offers (`collect.Fitted`). Text from files is data: it is escaped, wherever it goes.
 """

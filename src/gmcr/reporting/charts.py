@@ -1,6 +1,7 @@
 """What a chart is, apart from how it is drawn: data, labels and an alternative text.
 
-The page draws charts with page.js, `svg.py` and `png.py` write them to files; all start from the same objects.
+The page draws charts with the scripts in assets/, `svg.py` and `png.py` write them to files; all start from the
+same objects.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ Chart = Plane | Heat | Maps
 
 
 def as_data(chart: Chart) -> dict[str, Any]:
-    """The chart in JSON's types, for page.js."""
+    """The chart in JSON's types, for the page's scripts."""
     plain = {"kind": type(chart).__name__.lower(), "title": chart.title, "alt": chart.alt}
     if isinstance(chart, Plane):
         options = ("x_label", "y_label", "choose", "reverse", "log", "whole")

@@ -1,66 +1,99 @@
-"""The figures of a report as files beside it."""
+"""A report as files: the page, and its figures."""
 
 from __future__ import annotations
 
+import os
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from gmcr.reporting.charts import Chart, Heat, Plane
-from gmcr.reporting.contents import Contents, by_signal
-from gmcr.reporting.figures import charts_of
+from gmcr.decomposition import Decomposition
+from gmcr.reporting.charts import Chart, Heat, Maps, Plane
+from gmcr.reporting.collect import SECONDS, collect
+from gmcr.reporting.contents import Contents
+from gmcr.reporting.page import write_report
 from gmcr.reporting.png import as_png
+from gmcr.reporting.section import SECTIONS, Row, make_sections
 from gmcr.reporting.svg import as_svg
 from gmcr.storage import write_whole
 
-TOGETHER = 6  # profiles drawn over each other; more get a panel each
-PANELS = 64  # of those with the most signal
-PLACES = ("values", "costs", "halves", "profiles", "concentrations", "maps", "confidence", "confidences")
-NAMES = (*PLACES, "fit", "worst", "noise")
+TOGETHER = 6  # series to choose from that are drawn over each other; more get a panel each
+PANELS = 64  # of those first in the palette
 
-Layout = tuple[list[Chart], int, tuple[int, int]]  # charts, columns, size of one
+Layout = tuple[Sequence[Chart], int, tuple[int, int]]  # charts, columns, size of one
+
+
+def report(
+    D: Any,
+    decomposition: Decomposition,
+    path: str | os.PathLike[str],
+    *,
+    model: object = None,
+    source: str = "samples",
+    seconds: float = SECONDS,
+) -> None:
+    """Write the report of a decomposition, whoever made it: one HTML file to read and to send on.
+
+    Parameters
+    ----------
+    D : (samples, channels) the samples that were decomposed, NaN means missing; or what `gmcr.read` returned,
+        which also tells the unit of the axis and the places of pixels
+    decomposition : the solution to report
+    path : the file to write, such as "report.html"
+    model : the fitted estimator, to judge samples as it does; `model.report` passes itself
+    source : what the report calls the data, such as the name of their file
+    seconds : for the search for other solutions that fit as well; what takes longer is left out, and the report
+        says so
+
+    Examples
+    --------
+    >>> from gmcr import Decomposition, make_mixtures, report
+    >>> mix = make_mixtures(n_components=3, n_samples=20, n_features=40, random_state=0)
+    >>> report(mix.D, Decomposition.from_factors(mix.C, mix.S), "report.html")  # doctest: +SKIP
+    """
+    write_report(collect(decomposition, D, model=model, source=source, seconds=seconds), path)
 
 
 def write_figures(contents: Contents, folder: Path) -> list[str]:
     """Write every figure as SVG and, where matplotlib is installed, as PNG; returns the names of the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in NAMES:  # none of another run stays
-        for suffix in (".svg", ".png"):
+    sections = make_sections(contents)
+    for name in {name for section in SECTIONS.values() for name in section.figures}:
+        for suffix in (".svg", ".png"):  # none of another run stays
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
     written = []
-    for name, (charts, columns, size) in _layouts(contents).items():
-        write_whole(folder / f"{name}.svg", as_svg(charts, columns, size).encode())
-        written.append(f"{name}.svg")
-        pixels = as_png(charts, columns, size)
-        if pixels is not None:
-            write_whole(folder / f"{name}.png", pixels)
-            written.append(f"{name}.png")
+    for row in (row for one in sections for row in one.rows):
+        name = row.name or row.charts[0].name
+        try:
+            drawn = {".svg": as_svg(*_layout(row)).encode(), ".png": as_png(*_layout(row))}
+        except Exception as error:  # of a stranger's chart; the others are drawn
+            warnings.warn(f"the figure {name} could not be drawn: {error}", stacklevel=2)
+            continue
+        for suffix, content in drawn.items():
+            if content is not None:
+                write_whole(folder / f"{name}{suffix}", content)
+                written.append(f"{name}{suffix}")
     return written
 
 
-def _layouts(contents: Contents) -> dict[str, Layout]:
-    charts = charts_of(contents)
-    worst = [chart for name, chart in charts.items() if name.startswith("worst-")]
-    layouts: dict[str, Layout] = {}
-    for name, chart in charts.items():
-        if name == "profiles" and isinstance(chart, Plane):
-            layouts[name] = _profiles(chart, contents)
-        elif isinstance(chart, Heat):
-            layouts[name] = [chart], 1, (720, 560)
-        elif chart not in worst:
-            layouts[name] = [chart], 1, (720, 560 if name == "maps" else 360)
-    if worst:
-        layouts["worst"] = worst, 2, (480, 300)
-    return layouts
+def _layout(row: Row) -> Layout:
+    if row.name:
+        return row.charts, 2, (480, 300)
+    chart = row.charts[0]
+    if isinstance(chart, Plane) and chart.choose:
+        return _to_choose(chart)
+    return row.charts, 1, (720, 560 if isinstance(chart, Heat | Maps) else 360)
 
 
-def _profiles(chart: Plane, contents: Contents) -> Layout:
-    """Few profiles over each other, many in a panel each."""
+def _to_choose(chart: Plane) -> Layout:
+    """Few series over each other, many in a panel each."""
     shown = [replace(one, shown=True) for one in chart.series]
     if len(shown) <= TOGETHER:
         return [replace(chart, series=tuple(shown))], 1, (900, 440)
-    chosen = sorted(by_signal(contents)[:PANELS].tolist())
-    panels: list[Chart] = [
-        replace(chart, title=shown[j].name, series=(replace(shown[j], place=0),), alt=chart.alt)
-        for j in chosen
+    last = sorted(one.place for one in shown)[:PANELS][-1]
+    panels = [
+        replace(chart, title=one.name, series=(replace(one, place=0),)) for one in shown if one.place <= last
     ]
     return panels, 4, (330, 210)

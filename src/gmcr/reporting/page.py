@@ -10,17 +10,22 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+import gmcr.reporting.sections  # noqa: F401  registers those that every report has
+from gmcr.errors import printable
 from gmcr.reporting import trust, words
-from gmcr.reporting.charts import as_data
-from gmcr.reporting.citation import BIBTEX, CITATION
+from gmcr.reporting.charts import Chart, as_data
 from gmcr.reporting.colours import DASHES, MUTED, NO_PIXEL, PALETTE, RAMP, RAMP_NEGATIVE
 from gmcr.reporting.contents import Contents
-from gmcr.reporting.figures import charts_of
-from gmcr.reporting.tables import tables_of
+from gmcr.reporting.section import Made, make_sections
 from gmcr.storage import write_whole
+from gmcr.text import sparkline
+
+
+class Ours(Markup):
+    """Markup of the page itself. Any other that stands where text belongs is text, and escaped."""
 
 
 def write_report(contents: Contents, path: str | os.PathLike[str]) -> None:
@@ -30,7 +35,8 @@ def write_report(contents: Contents, path: str | os.PathLike[str]) -> None:
 
 def render(contents: Contents) -> str:
     """The report as the text of an HTML file."""
-    charts, checks = charts_of(contents), trust.checks(contents)
+    checks, sections = trust.checks(contents), make_sections(contents)
+    bodies, charts = zip(*(_body(one) for one in sections))
     style, script = _asset("page.css"), _script()
     data = {
         "palette": PALETTE,
@@ -39,9 +45,10 @@ def render(contents: Contents) -> str:
         "ramp": RAMP,
         "ramp_negative": RAMP_NEGATIVE,
         "no_pixel": NO_PIXEL,
-        "charts": {name: as_data(chart) for name, chart in charts.items()},
     }
-    return _template().render(
+    drawn = ",".join(f"{as_script(name)}:{chart}" for own in charts for name, chart in own.items())
+    page = _environment().get_template("page.html")
+    return page.render(
         contents=contents,
         found=contents.found,
         words=words,
@@ -51,18 +58,26 @@ def render(contents: Contents) -> str:
         checks=checks,
         advice=trust.advice(checks),
         tiles=_tiles(contents),
-        charts=charts,
-        worst=[name for name in charts if name.startswith("worst-")],
-        tables=tables_of(contents),
-        wide_bands=any(one.band is not None for one in charts["profiles"].series),  # type: ignore[union-attr]
-        citation=CITATION,
-        bibtex=Markup.escape(BIBTEX),
-        # Ours and free of what a browser could take for the end of the element: markup, not text.
-        style=Markup(style),
-        script=Markup(script),
-        data=Markup(as_script(data)),
+        sections=sections,
+        bodies=bodies,
+        # Ours and free of what a browser could take for the end of the element.
+        style=Ours(style),
+        script=Ours(script),
+        data=Ours(f'{as_script(data)[:-1]},"charts":{{{drawn}}}}}'),
         policy=_policy(style, script),
     )
+
+
+def _body(one: Made) -> tuple[Ours, dict[str, str]]:
+    """A section as HTML, and its charts as JSON; one that cannot be written says why."""
+    try:
+        return _lay_out(one), {name: as_script(as_data(chart)) for name, chart in one.charts.items()}
+    except Exception as error:  # whatever a stranger's section gave, the rest of the page is written
+        return _lay_out(one.instead(error)), {}
+
+
+def _lay_out(one: Made) -> Ours:
+    return Ours(_environment().get_template("section.html").render(one=one))
 
 
 def as_script(value: Any) -> str:
@@ -75,7 +90,7 @@ def as_script(value: Any) -> str:
 
 def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
-        return words.clean(value)
+        return printable(value)
     if isinstance(value, dict):
         return {key: _cleaned(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -124,14 +139,17 @@ def _script() -> str:
 
 
 @cache
-def _template() -> Template:
+def _environment() -> Environment:
     environment = Environment(
         loader=FunctionLoader(_asset),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: words.clean(value) if type(value) is str else value,
+        # All but our own markup becomes text here, and is escaped after it.
+        finalize=lambda value: value if type(value) is Ours else printable(str(value)),
     )
-    environment.filters["number"] = words.number
-    return environment.get_template("page.html")
+    environment.filters["sparkline"] = lambda curve: Ours(sparkline(curve))  # made of numbers alone
+    environment.tests["a"] = lambda block, name: type(block).__name__ == name
+    environment.tests["chart"] = lambda block: isinstance(block, Chart)
+    return environment

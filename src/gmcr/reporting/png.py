@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from gmcr.errors import printable
 from gmcr.reporting.charts import Chart, Heat, Maps, Plane, Series
 from gmcr.reporting.colours import NO_PIXEL, colour_of, dash_of, shades
 from gmcr.reporting.scales import limits
 from gmcr.reporting.svg import LEGEND, MOST_NAMES
-from gmcr.reporting.words import clean, number
+from gmcr.reporting.words import number
 
 INCHES = 1 / 100  # per unit of SVG files
 
@@ -129,4 +130,4 @@ def _maps(figure: Any, chart: Maps) -> None:
 
 def _text(text: str) -> str:
     """As it stands: matplotlib would take what is between two dollars for a formula."""
-    return clean(text).replace("$", r"\$")
+    return printable(text).replace("$", r"\$")

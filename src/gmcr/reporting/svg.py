@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from gmcr.errors import printable
 from gmcr.reporting.charts import Chart, Heat, Maps, Plane, Series
 from gmcr.reporting.colours import NO_PIXEL, colour_of, dash_of, shades
 from gmcr.reporting.scales import limits, log_ticks, nice_ticks, tick_labels
-from gmcr.reporting.words import clean, number
+from gmcr.reporting.words import number
 from gmcr.validation import FloatArray
 
 INK, SOFT, GRID = "#1b2430", "#586273", "#e8ecf1"
@@ -203,7 +204,7 @@ def _text(
 
 
 def _escaped(text: str) -> str:
-    return escape(clean(text))
+    return escape(printable(text))
 
 
 def _cut(text: str, most: int) -> str:

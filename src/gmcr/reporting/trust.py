@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -51,7 +50,7 @@ class Check:
 
 
 def verdict_of(contents: Contents) -> str:
-    return str((contents.certificate or {}).get("verdict", ""))
+    return "" if contents.certificate is None else contents.certificate.verdict
 
 
 def answer(contents: Contents) -> tuple[str, str]:
@@ -61,64 +60,43 @@ def answer(contents: Contents) -> tuple[str, str]:
     span = f"{held.min()}" if held.min() == held.max() else f"{held.min()} to {held.max()}"
     held_by = f"{several(found.n_samples, 'sample')} hold {several(found.n_components, 'component')}"
     first = f"{held_by}, {span} in each sample."
-    named = [match["name"] for _, match in sorted(contents.names.items(), key=_place) if match.get("name")]
+    named = [match.name for _, match in sorted(contents.names.items()) if match.name]
     if named:
         first = f"{first[:-1]}; {'its name' if len(named) == 1 else 'names'} by spectra: {listed(named)}."
     r2 = found.fit.get("r2")
-    fit = (
-        f"They explain {_per_cent(r2)} of the variance"
-        if isinstance(r2, float)
-        else "They explain the samples"
-    )
+    what = f"{_per_cent(r2)} of the variance" if isinstance(r2, float) else "the samples"
     if contents.known is None:
-        return first, f"{fit}."
+        return first, f"They explain {what}."
     strange = int((~contents.known).sum())
-    rest = (
-        "what is left over is noise in every sample"
-        if not strange
-        else f"{several(strange, 'sample')} of {found.n_samples:,} {'leaves' if strange == 1 else 'leave'} more "
-        "than noise"
+    leave = (
+        f"{several(strange, 'sample')} of {found.n_samples:,} {'leaves' if strange == 1 else 'leave'} more"
     )
-    return first, f"{fit}, and {rest}."
-
-
-def _place(item: tuple[str, Any]) -> int:
-    return int(item[0])
+    rest = f"{leave} than noise" if strange else "what is left over is noise in every sample"
+    return first, f"They explain {what}, and {rest}."
 
 
 def advice(made: list[Check]) -> str:
-    """What to do about checks that are not good."""
-    marked = [
-        check.subject for check in made if check.status in (CARE, BAD) and check.subject != "Certificate"
-    ]
-    if not marked:
-        return ""
-    return "Look at the marked points before you rely on it."
+    """What to do about checks that are not good; the certificate's own verdict stands beside it already."""
+    marked = any(check.status in (CARE, BAD) and check.section != "certificate" for check in made)
+    return "Look at the marked points before you rely on it." if marked else ""
 
 
 def checks(contents: Contents) -> list[Check]:
     """What to look at before trusting the answer."""
-    made = [
-        _count(contents),
-        _fit(contents),
-        _supports(contents),
-        _uniqueness(contents),
-        _certificate(contents),
-        *_lonely(contents),
-    ]
-    made += [Check(CARE, "Warning", warning, "reproduce") for warning in contents.warnings]
-    return made
+    judged = [check(contents) for check in (_count, _fit, _supports, _uniqueness, _certificate)]
+    warned = [Check(CARE, "Warning", warning, "reproduce") for warning in contents.warnings]
+    return [*judged, *_lonely(contents), *warned]
 
 
 def _count(contents: Contents) -> Check:
     evidence = contents.count
     if evidence is None:
         return Check(NONE, "Count", "What speaks for the count was not kept.", "count")
-    if evidence["decided_by"] == "you":
+    if evidence.decided_by == "you":
         return Check(NONE, "Count", "It was asked for, not found.", "count")
-    if evidence["low"] == evidence["high"]:
-        return Check(GOOD, "Count", f"All evidence agrees on {evidence['count']}.", "count")
-    text = f"The evidence leaves {evidence['low']} to {evidence['high']}; {evidence['count']} was chosen."
+    if evidence.firm:
+        return Check(GOOD, "Count", f"All evidence agrees on {evidence.count}.", "count")
+    text = f"The evidence leaves {evidence.low} to {evidence.high}; {evidence.count} was chosen."
     return Check(CARE, "Count", text, "count")
 
 
@@ -130,9 +108,8 @@ def _fit(contents: Contents) -> Check:
         return Check(GOOD, "Fit", "Every sample is explained within its noise.", "fit")
     text = f"{several(strange, 'sample')} of {n:,} ({strange / n:.1%}) are not explained within their noise."
     # One in 200 is flagged by chance (gmcr.decoder.UNKNOWN_LEVEL).
-    return Check(
-        GOOD if strange <= max(1, 0.01 * n) else CARE if strange < 0.5 * n else BAD, "Fit", text, "fit"
-    )
+    status = GOOD if strange <= max(1, 0.01 * n) else CARE if strange < 0.5 * n else BAD
+    return Check(status, "Fit", text, "fit")
 
 
 def _supports(contents: Contents) -> Check:
@@ -149,8 +126,9 @@ def _supports(contents: Contents) -> Check:
 
 def _uniqueness(contents: Contents) -> Check:
     subject, names = "Uniqueness", contents.component_names
-    if contents.bands is not None:
-        loose = [j for j, band in enumerate(contents.bands) if not band["closed"] and not _within_noise(band)]
+    if contents.ambiguity is not None:
+        bands = contents.ambiguity.bands
+        loose = [j for j, band in enumerate(bands) if not (band.closed or band.within_noise)]
         if not loose:
             text = "No component could look different and fit as well, if the supports are right."
             return Check(GOOD, subject, text, "separation")
@@ -185,17 +163,12 @@ def _certificate(contents: Contents) -> Check:
     if contents.certificate is None:
         return _not_done("Certificate", contents, "certificate")
     status = VERDICTS.get(verdict_of(contents), VERDICTS[""])[2]
-    return Check(status, "Certificate", str(contents.certificate["sentence"]), "certificate")
-
-
-def _within_noise(band: dict[str, Any]) -> bool:
-    return str(band["why"]).startswith("open by no more than noise")
+    return Check(status, "Certificate", contents.certificate.sentence, "certificate")
 
 
 def _not_done(subject: str, contents: Contents, key: str, section: str = "") -> Check:
-    return Check(
-        NONE, subject, f"Not checked: {contents.left_out.get(key, 'it was left out.')}", section or key
-    )
+    why = contents.left_out.get(key, "it was left out.")
+    return Check(NONE, subject, f"Not checked: {why}", section or key)
 
 
 def _per_cent(share: float) -> str:

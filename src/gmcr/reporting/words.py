@@ -1,4 +1,4 @@
-"""Numbers and sentences of a report."""
+"""Numbers and phrases that several parts of a report use."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from gmcr.reporting.contents import Contents
+from gmcr.reporting.contents import Contents, IntArray
+from gmcr.text import spread
+from gmcr.validation import FloatArray
 
 SURE = 0.9  # confidence from which a support counts as sure
+DOTS = 2_000  # samples drawn as dots
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -23,11 +26,6 @@ def number(value: Any, digits: int = 4) -> str:
     )
 
 
-def clean(text: str) -> str:
-    """Text from a file without control characters and marks that change the direction of writing."""
-    return "".join(character if character.isprintable() else "�" for character in text)
-
-
 def several(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
@@ -39,98 +37,30 @@ def listed(words: list[str], most: int = 8) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-# The sections
-
-
-def expected_wrong(contents: Contents) -> str:
-    if contents.confidence is None:
+def amount(contents: Contents, m: int, j: int) -> str:
+    """How much of a component a sample holds, with its standard error."""
+    value = contents.found.concentrations[m, j]
+    if value == 0:
         return ""
-    wrong = float(np.sum(1 - contents.confidence))
-    told = f"{wrong:.1f}" if wrong >= 0.05 else "fewer than 0.1"
-    return f"Of {several(len(contents.confidence), 'list')}, {told} should be wrong on average."
+    if contents.concentration_errors is None:
+        return number(value)
+    return f"{number(value)} ± {number(contents.concentration_errors[m, j], 2)}"
 
 
-def rank_verdict(rank: dict[str, Any]) -> str:
-    """What the rank rules say together."""
-    place = (
-        "for samples as they are" if rank["scaling"] == "as is" else f"under the scaling “{rank['scaling']}”"
-    )
-    if not rank["white"]:
-        return (
-            f"The rank rules suggest {rank['count']}, with little weight: what they leave over does not look "
-            f"like white noise under any scaling (closest: {place}), so rules that need it count too many."
-        )
-    if rank["agree"]:
-        return f"All rank rules agree on {rank['count']} {place}, where the remainder looks like white noise."
-    own = sorted({count for _, scaling, count in rank["counts"] if scaling == rank["scaling"]})
-    told = ", ".join(map(str, own))
-    return f"The rank rules do not agree: {place} they say {told}; the median is {rank['count']}."
+def holds(contents: Contents, m: int) -> str:
+    """All that a sample holds."""
+    held = np.flatnonzero(contents.found.concentrations[m]).tolist()
+    return "; ".join(f"{contents.component_names[j]}: {amount(contents, m, j)}" for j in held)
 
 
-def count_verdict(evidence: dict[str, Any]) -> str:
-    reasons = {
-        "cost": "it has the lowest cost, and "
-        + ("what is left over is white noise" if evidence["white"] else "its profiles come back from halves"),
-        "rank": "as many singular values stand above white noise, and samples hold most components",
-        "reproducibility": "profiles beyond it do not come back from halves of the samples",
-        "you": "as asked for",
-    }
-    return f"{several(evidence['count'], 'component')}: {reasons.get(evidence['decided_by'], 'chosen')}."
+# Of many samples, those to draw
 
 
-def match_words(match: dict[str, Any] | None) -> str:
-    """What a library says about a component."""
-    if match is None:
-        return ""
-    score = "" if match.get("score") is None else f", HQI {number(match['score'], 3)}"
-    if match.get("name"):
-        return f"{match.get('verdict') or 'named'}{score}"
-    nearest = f" (nearest: {match['hit']}{score})" if match.get("hit") else ""
-    return f"{match.get('verdict') or 'none'}{nearest}"
+def with_lowest(values: FloatArray) -> IntArray:
+    """Samples to draw as dots, by their values (samples,): the lowest in any case, others evenly spread."""
+    return np.unique(np.concatenate([spread(len(values), DOTS), np.argsort(values)[: DOTS // 4]]))
 
 
-LAWS = {
-    "constant": "The noise is the same in every sample and channel: σ = {level}.",
-    "proportional": "The noise of a sample is proportional to its size: σ is {share} of its root mean square.",
-    "poisson": "The noise is that of counting: its variance is {level} times the signal.",
-    "given": "The noise was given.",
-}
-
-
-def noise_law(law: dict[str, Any] | None) -> str:
-    """The noise law in words."""
-    if law is None:
-        return "No law of the noise was learned."
-    level = law.get("level")
-    share = "–" if level is None else f"{100 * level:.3g} %"
-    return LAWS.get(str(law.get("kind")), "").format(level=number(level), share=share)
-
-
-def groups_mean(contents: Contents) -> str:
-    """What it means that samples never separate some components."""
-    members = {j for group in contents.groups for j in group}
-    if contents.bands is not None and all(contents.bands[j]["closed"] for j in members):
-        return "No two samples single out these components; all samples together do, if their supports are right:"
-    return (
-        "Some components are never separated by these samples, so that part of one may be counted to another and "
-        "the samples still fit:"
-    )
-
-
-def groups(contents: Contents) -> list[str]:
-    """A sentence for each group of components that the samples never separate."""
-    held, names = contents.found.supports.sum(axis=0), contents.component_names
-    told = []
-    for group in contents.groups:
-        # Those with the fewest samples are in no sample without all the others.
-        bound = [j for j in group if held[j] == held[group].min()]
-        free = [j for j in group if j not in bound]
-        which = listed([names[j] for j in bound], 12)
-        if len(group) == 1:
-            told.append(f"{which}: nothing always comes with it, yet no two samples have it alone in common.")
-        elif not free:
-            told.append(f"{which} always occur together.")
-        else:
-            others = listed([names[j] for j in free], 12)
-            told.append(f"{which} never {'occurs' if len(bound) == 1 else 'occur'} without {others}.")
-    return told
+def thinned_note(rows: IntArray, n: int, which: str = "") -> str:
+    """That not all n samples are drawn, if so."""
+    return f"Thinned for display: {len(rows):,} of {n:,} samples{which}." if len(rows) < n else ""

@@ -7,6 +7,7 @@ share of the signal it can have, with its profile and concentrations at either e
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ def feasible_bands(
     *,
     supports: Any = None,
     alpha: float = 0.05,
+    seconds: float = np.inf,
 ) -> Ambiguity:
     """The range of profiles and concentrations that fit as well as a solution, for each of its components.
 
@@ -60,6 +62,7 @@ def feasible_bands(
     supports : (samples, components) bool, what each sample may hold; "all" for no knowledge of that; by default
         what it holds in the solution
     alpha : probability with which noise alone may exceed what is forgiven as noise
+    seconds : after which to give up with a TimeoutError
 
     Returns
     -------
@@ -76,6 +79,7 @@ def feasible_bands(
     >>> out.bands[1].concentrations[:, 1].round(3)  # how much of the second component the second sample holds
     array([1., 5.])
     """
+    deadline = monotonic() + seconds
     samples = check_samples(D, copy=False)
     C, S = decomposition.concentrations, decomposition.components
     if samples.shape != (len(C), S.shape[1]):
@@ -123,6 +127,7 @@ def feasible_bands(
         z=z,
         c_min=None if decomposition.signed else c_min,
         signed=decomposition.signed,
+        deadline=deadline,
     )
     names = decomposition.component_names or tuple(str(j) for j in range(len(S)))
     bands, planes = _bands(solution, sizes, used, names)
@@ -159,7 +164,8 @@ def _bands(
             least, most = float(np.exp(low[0]) / total), float(np.exp(high[0]) / total)
             looks = [_looks(block, position, T) for _, T in (low, high)]
             error = _share_error(block, position) / total
-            closed, why = _verdict(bool(by_supports[i]), least, most, 2 * block.z * error, partners, names)
+            noise = 2 * block.z * error
+            closed, why = _verdict(bool(by_supports[i]), least, most, noise, partners, names)
             band = Band(
                 component=number,
                 name=names[number],
@@ -172,6 +178,7 @@ def _bands(
                 closed=closed,
                 why=why,
                 partners=partners,
+                within_noise=not closed and most - least <= noise,
             )
             bands.append(band)
     return bands, planes

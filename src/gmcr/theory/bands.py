@@ -29,6 +29,7 @@ class Band:
     closed : whether there is only one such component, up to noise
     why : what closes the band or keeps it open, in words
     partners : the components it can trade signal with
+    within_noise : whether it is open, and by no more than the noise of the share
     """
 
     component: int
@@ -42,6 +43,7 @@ class Band:
     closed: bool
     why: str
     partners: tuple[int, ...]
+    within_noise: bool = False
 
     @property
     def alike(self) -> float:

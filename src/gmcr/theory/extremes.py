@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise, repeat
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,8 @@ class Problem:
         working : of each kind, which constraints are wanted; by default all
         """
         block, z = self.block, self.block.z
+        if monotonic() > block.deadline:
+            raise TimeoutError("the search for other solutions that fit has run out of its time")
         T, A = self._pair(x)
         rows: Iterator[Rows] = repeat(slice(None)) if working is None else iter(working)
         kinds = []

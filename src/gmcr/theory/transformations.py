@@ -42,6 +42,7 @@ class Block:
     z : standard errors by which a value may be negative
     c_min : smallest concentration held, profiles of unit norm
     signed : whether values may be negative anyway: then the supports alone bind
+    deadline : on the clock of time.monotonic, when a search over this block gives up
     """
 
     members: NDArray[np.intp]
@@ -57,6 +58,7 @@ class Block:
     z: float
     c_min: float | None
     signed: bool
+    deadline: float = np.inf
 
     @property
     def n_variables(self) -> int:
@@ -187,6 +189,7 @@ class Balanced:
     z: float
     c_min: float | None
     signed: bool
+    deadline: float = np.inf
 
     def block(self, members: NDArray[np.intp]) -> Block:
         """The block of some of the components, which trade with no others."""
@@ -205,6 +208,7 @@ class Balanced:
             z=self.z,
             c_min=self.c_min,
             signed=self.signed,
+            deadline=self.deadline,
         )
 
     def _misfit(self, i: int, members: NDArray[np.intp], Q: FloatArray) -> FloatArray | None:

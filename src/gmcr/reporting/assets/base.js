@@ -3,7 +3,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const live = document.getElementById("live");
-const SVG = document.querySelector("svg").namespaceURI;
+const SVG = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI;
 
 // Elements
 

@@ -4,8 +4,8 @@ function sortable(table) {
   const body = table.tBodies[0];
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, column) => {
+    if (heading.classList.contains("pictures")) return;
     const text = heading.textContent;
-    if (text === "profile") return;
     heading.textContent = "";
     button(text, heading, () => {
       const down = heading.getAttribute("aria-sort") === "ascending";

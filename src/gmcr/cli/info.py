@@ -1,0 +1,73 @@
+"""`gmcr info`: what is in a data or model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gmcr.cli.console import print_json, print_notes, print_table
+from gmcr.cli.options import Json, Orientation, SamplesIn, file_argument
+
+if TYPE_CHECKING:
+    from gmcr.io.table import Table
+
+
+def info(
+    file: Annotated[
+        Path, file_argument("FILE", "A data file, a folder of spectra or a model file.", folder=True)
+    ],
+    samples_in: Orientation = SamplesIn.auto,
+    as_json: Json = False,
+) -> None:
+    """What is in a data or model file.
+
+    \b
+    Example:
+      gmcr info truth.gmcr
+    """
+    from gmcr.io.reading import MODEL, read_table
+
+    if file.suffix.lower() == MODEL:
+        _print_model(file, as_json)
+        return
+    table = read_table(file, samples_in=samples_in.value)
+    facts = _facts(table)
+    if as_json:
+        print_json({"kind": "data"} | facts | {"notes": table.notes})
+    else:
+        print_notes(table.notes)
+        print_table(("", ""), facts.items())
+
+
+def _print_model(file: Path, as_json: bool) -> None:
+    from gmcr.decomposition import Decomposition
+
+    model = Decomposition.load(file)
+    if not as_json:
+        typer.echo(str(model))
+        return
+    plain = ("noise_law", "settings", "fit", "signed", "component_names")
+    sizes = {"components": model.n_components, "samples": model.n_samples, "channels": model.n_channels}
+    print_json(
+        {"kind": "model"} | sizes | {"usage": model.usage} | {name: getattr(model, name) for name in plain}
+    )
+
+
+def _facts(table: Table) -> dict[str, Any]:
+    import numpy as np
+
+    from gmcr.validation import check_samples
+
+    D, axis = check_samples(table.samples, copy=False), table.axis
+    unit = table.axis_unit or ""
+    return {
+        "samples": D.shape[0],
+        "channels": D.shape[1],
+        "axis": "none" if axis is None else f"{axis[0]:g} to {axis[-1]:g} {unit}".strip(),
+        "missing": int(np.isnan(D).sum()),
+        "smallest": float(np.nanmin(D)),
+        "largest": float(np.nanmax(D)),
+        "negative": int((D < 0).sum()),
+    }

@@ -1,0 +1,34 @@
+"""`gmcr rank`: the quick look at the number of components."""
+
+from __future__ import annotations
+
+import typer
+
+from gmcr.cli.console import print_json, print_notes
+from gmcr.cli.options import Data, Json, Orientation, SamplesIn
+
+
+def rank(data: Data, samples_in: Orientation = SamplesIn.auto, as_json: Json = False) -> None:
+    """The quick look at the number of components: rules on the singular values, and whether they agree.
+
+    \b
+    Example:
+      gmcr rank mixtures.csv
+    """
+    from gmcr.io.reading import read_table
+    from gmcr.rank import estimate_rank
+
+    table = read_table(data, samples_in=samples_in.value)
+    report = estimate_rank(table.samples)
+    if as_json:
+        counts = [
+            {"rule": rule, "scaling": scaling, "count": count}
+            for (rule, scaling), count in report.counts.items()
+        ]
+        print_json(
+            {"count": report.count, "agree": report.agree, "scaling": report.scaling, "white": report.white}
+            | {"counts": counts, "notes": [*table.notes, *report.notes]}
+        )
+    else:
+        print_notes(table.notes)
+        typer.echo(str(report))

@@ -1,0 +1,120 @@
+"""How much of each component a sample holds, over samples and over an image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gmcr.reporting.charts import Heat, Maps
+from gmcr.reporting.contents import Contents
+from gmcr.reporting.listing import Cell, Column, Listing, count_cell, finite, number_cell, numbers, texts
+from gmcr.reporting.section import SECTIONS, Block, Section
+from gmcr.reporting.words import amount, holds, number, several, thinned_note
+from gmcr.text import block_means, spread
+
+HEAT_ROWS = 600
+MAP_PIXELS = 40_000  # of one map
+ALL_MAP_PIXELS = 1_000_000
+MOST_ROWS = 1_000  # samples listed
+OWN_COLUMNS = 6  # components up to which each has a column in the table of samples
+
+
+def build(contents: Contents) -> Iterator[Block | None]:
+    yield "How much of each component a sample holds, in units of profiles of unit norm."
+    yield _concentrations(contents)
+    yield _maps(contents)
+    yield _samples(contents)
+
+
+def _concentrations(contents: Contents) -> Heat:
+    found, names = contents.found, contents.sample_names
+    rows = spread(found.n_samples, HEAT_ROWS)
+    note = thinned_note(rows, found.n_samples, ", evenly spread")
+    return Heat(
+        name="concentrations",
+        title="Concentrations",
+        alt=f"Heat map of {several(len(rows), 'sample')} by {several(found.n_components, 'component')}: the "
+        "darker, the more of it. White means that the sample does not hold the component.",
+        x_label="component",
+        y_label="sample",
+        value_label="concentration",
+        rows=tuple(names[m] for m in rows),
+        columns=contents.component_names,
+        values=found.concentrations[rows],
+        note=f"{note} concentrations.csv holds all." if note else "",
+    )
+
+
+def _maps(contents: Contents) -> Maps | None:
+    if contents.shape is None or contents.pixels is None:
+        return None
+    found, (height, width) = contents.found, contents.shape
+    most = max(min(MAP_PIXELS, ALL_MAP_PIXELS // found.n_components), 400)
+    full = np.full((found.n_components, height * width), np.nan)
+    full[:, contents.pixels] = found.concentrations.T
+    pictures = np.stack([block_means(picture.reshape(height, width), most) for picture in full])
+    rows, columns = pictures.shape[1:]
+    note = f"Thinned for display: means over squares, {rows} x {columns} of {height} x {width} pixels."
+    return Maps(
+        name="maps",
+        title="Concentration maps",
+        alt=f"Maps of {several(found.n_components, 'component')} over {height} x {width} pixels: the darker, "
+        "the more of it. Grey means that there is no sample.",
+        value_label="concentration",
+        names=contents.component_names,
+        values=pictures,
+        note=note if (rows, columns) != (height, width) else "",
+    )
+
+
+def _samples(contents: Contents) -> Listing:
+    """Who holds what, and how sure that is; of many samples the least sure and others evenly spread."""
+    found, names = contents.found, contents.component_names
+    rows, note = np.arange(found.n_samples), ""
+    if found.n_samples > MOST_ROWS:
+        doubt = contents.confidence if contents.confidence is not None else np.ones(found.n_samples)
+        first = np.argsort(doubt, kind="stable")[: MOST_ROWS // 2]
+        rows = np.unique(np.concatenate([first, spread(found.n_samples, MOST_ROWS // 2)]))
+        note = (
+            f"{len(rows):,} of {found.n_samples:,} samples are listed: those whose supports are least sure, and "
+            "others evenly spread. concentrations.csv holds all."
+        )
+    own = found.n_components <= OWN_COLUMNS
+    columns = texts("sample")
+    columns += numbers(*names) if own else [*numbers("components"), Column("holds", wordy=True)]
+    facts: list[tuple[Column, Any, Callable[[Any], Cell]]] = [
+        (
+            Column("confidence", numeric=True),
+            contents.confidence,
+            lambda value: Cell(f"{value:.3f}", float(value)),
+        ),
+        (
+            Column("residual / noise", numeric=True),
+            contents.ratio,
+            lambda value: Cell(_ratio(value), finite(value)),
+        ),
+        (Column("explained"), contents.known, lambda value: Cell("yes" if value else "no")),
+        (Column("noise", numeric=True), found.noise, lambda value: number_cell(value, 3)),
+    ]
+    told = [(column, values, tell) for column, values, tell in facts if values is not None]
+    columns += [column for column, _, _ in told]
+    listed = []
+    for m in rows.tolist():
+        row = [Cell(contents.sample_names[m])]
+        if own:
+            amounts = found.concentrations[m].tolist()
+            row += [Cell(amount(contents, m, j), value) for j, value in enumerate(amounts)]
+        else:
+            row += [count_cell(np.count_nonzero(found.concentrations[m])), Cell(holds(contents, m))]
+        listed.append(row + [tell(values[m]) for _, values, tell in told])
+    caption = "Samples: concentrations with standard errors, confidence in the list of components, and fit"
+    return Listing("samples", caption, columns, listed, note, tall=True)
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.2f}" if value < 100 else number(value, 3)
+
+
+SECTIONS.add("concentrations", Section("Concentrations", 30, build, figures=("concentrations", "maps")))

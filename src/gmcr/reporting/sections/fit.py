@@ -1,0 +1,90 @@
+"""What is left of each sample against its noise, and the samples that fit worst."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gmcr.reporting.charts import Plane, Rule, Series
+from gmcr.reporting.contents import Contents
+from gmcr.reporting.section import SECTIONS, Block, Row, Section, Text, missing
+from gmcr.reporting.words import several, thinned_note, with_lowest
+from gmcr.text import POINTS, thinned
+from gmcr.validation import BoolArray, FloatArray
+
+
+def build(contents: Contents) -> Iterator[Block | None]:
+    if contents.ratio is not None and contents.known is not None:
+        yield (
+            "What is left of each sample, against its noise: 1 is noise alone. A sample that leaves more may "
+            "hold something else."
+        )
+        yield _ratios(contents, contents.ratio, contents.known)
+        worst = _worst(contents)
+        if worst:
+            yield Text("The samples that fit worst", "heading")
+            yield Row(worst, "worst")
+    yield missing(contents, "fit", "Fit of each sample")
+
+
+def _ratios(contents: Contents, ratio: FloatArray, known: BoolArray) -> Plane:
+    names, rows = contents.sample_names, with_lowest(-ratio)
+    parts = [("explained", rows[known[rows]], 0), ("more than noise left", rows[~known[rows]], 1)]
+    series = tuple(
+        Series(
+            name, part.astype(float), ratio[part], "points", labels=tuple(names[m] for m in part), place=place
+        )
+        for name, part, place in parts
+        if len(part)
+    )
+    return Plane(
+        name="fit",
+        title="Residual of each sample",
+        alt=f"Residual over noise of each sample, median {np.median(ratio):.2f}, largest {ratio.max():.3g}; "
+        f"{several(int((~known).sum()), 'sample')} of {len(ratio)} leave more than noise.",
+        x_label="sample",
+        y_label="residual / noise",
+        series=series,
+        rules=(Rule(1.0, "noise alone"),),
+        log=bool(ratio.max() > 20 * max(np.median(ratio), 1e-12) and ratio.min() > 0),
+        whole=True,
+        note=thinned_note(rows, len(ratio), ", the worst among them"),
+    )
+
+
+def _worst(contents: Contents) -> list[Plane]:
+    """The samples that fit worst: measured, fitted, and what is left."""
+    if contents.worst is None or contents.worst_data is None:
+        return []
+    axis, label, falls = contents.axis
+    note = f"Thinned for display: at most {POINTS:,} of {len(axis):,} channels a line."
+    made = []
+    for place, (m, measured) in enumerate(zip(contents.worst.tolist(), contents.worst_data)):
+        fit = contents.found.concentrations[m] @ contents.found.components
+        name = contents.sample_names[m]
+        series = []
+        for kind, values, colour in (
+            ("measured", measured, -1),
+            ("fit", fit, 0),
+            ("residual", measured - fit, 1),
+        ):
+            rows = thinned(values, POINTS)
+            series.append(Series(kind, axis[rows], values[rows], place=colour))
+        ratio = "" if contents.ratio is None else f"; its residual is {contents.ratio[m]:.3g} times the noise"
+        made.append(
+            Plane(
+                name=f"worst-{place}",
+                title=f"Sample {name}",
+                alt=f"Sample {name}, measured and fitted, and the difference{ratio}.",
+                x_label=label,
+                y_label="signal",
+                series=tuple(series),
+                reverse=falls,
+                note=note if len(axis) > POINTS else "",
+            )
+        )
+    return made
+
+
+SECTIONS.add("fit", Section("Fit", 50, build, figures=("fit", "worst")))
