@@ -1,8 +1,13 @@
 """What the tests of gmcr and of the reproduction use."""
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gmcr.cli.app import main
+
+# Tests assert no times: a busy machine is no failure.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def caller(main, capsys):

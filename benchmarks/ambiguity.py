@@ -12,7 +12,6 @@ so that the truth is near an end). At the end, Carbs, with its reference profile
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,13 @@ import numpy as np
 import pandas as pd
 from sklearn.decomposition import NMF
 
-from common import Cell, Result, as_markdown, check, fit, measure, parser, report
+from common import Cell, Result, as_markdown, check, measure, parser, report
+from fits import fit
 from gmcr import Decomposition, make_mixtures
 from gmcr.theory.ambiguity import feasible_bands
+from real_sets import OFFSETS, load
 
 SAMPLES, CHANNELS = 30, 100
-DATA = os.environ.get("GMCR_DATA", "../shared/data")
-OFFSET = 0.957  # Carbs: the mean of its noise, which profiles absorb since concentrations sum to one
 
 
 def draw(cell: Cell) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -94,8 +93,8 @@ def line_of(row: str, runs: pd.DataFrame) -> dict[str, Any]:
 
 def carbs(folder: Path) -> str:
     """The bands of Carbs with the supports found and without any, and the reference profiles beside them."""
-    with np.load(folder / "carbs.npz") as file:
-        D, C, S, labels = file["D"], file["C"], file["S"] + OFFSET, file["labels"]
+    data = load(folder, "carbs")
+    D, C, S = data["D"], data["C"], data["S"] + OFFSETS["carbs"]
     model, _ = fit(D, n_components=3)
     norms = np.linalg.norm(S, axis=1)
     shares = np.linalg.norm(C, axis=0) * norms / np.linalg.norm(C @ S)
@@ -109,7 +108,7 @@ def carbs(folder: Path) -> str:
             lines.append(
                 {
                     "supports": name,
-                    "component": str(labels[k]),
+                    "component": str(data["labels"][k]),
                     "reference share": f"{shares[k]:.4f}",
                     "share": f"{band.share:.4f}",
                     "min": f"{band.min:.4f}",
@@ -125,9 +124,7 @@ def carbs(folder: Path) -> str:
 
 
 def main() -> None:
-    options = parser(__doc__, "ambiguity")
-    options.add_argument("--data", type=Path, default=Path(DATA), metavar="FOLDER", help="where carbs.npz is")
-    given = options.parse_args()
+    given = parser(__doc__, "ambiguity", data=True).parse_args()
     seeds = given.seeds or range(100, 200)
     rows = [
         {"profiles": profiles, "snr_db": snr_db, "how": how, "proportions": proportions}

@@ -12,69 +12,26 @@ conditions that the sentence says fail.
 from __future__ import annotations
 
 from collections import Counter
-from time import perf_counter
 
-import numpy as np
-
-from common import Cell, Result, measure, parser, report
+from common import Cell, Result, best_times, measure, parser, report, timed
 from gmcr import Decomposition, certify, decode, make_mixtures
 from gmcr.mixtures import Mixtures
 from gmcr.theory.spark import spark_margin
+from solutions import WRONG, true_solution
 
 TRUE_SNRS = (15, 20, 30, 55)
 REPEATS = 3
 
 
-def truth(mix: Mixtures) -> Decomposition:
-    return Decomposition.from_factors(mix.C, mix.S)
-
-
-def dropped(mix: Mixtures) -> Decomposition:
-    return Decomposition.from_factors(np.delete(mix.C, 0, axis=1), np.delete(mix.S, 0, axis=0))
-
-
-def merged(mix: Mixtures) -> Decomposition:
-    C, S = np.delete(mix.C, 0, axis=1), np.delete(mix.S, 0, axis=0)
-    C[:, 0] += mix.C[:, 0]
-    S[0] += mix.S[0]
-    return Decomposition.from_factors(C, S)
-
-
-def split(mix: Mixtures) -> Decomposition:
-    half = np.arange(len(mix.C)) % 2 == 0
-    halves = [np.where(half == here, mix.C[:, 0], 0.0) for here in (True, False)]
-    return Decomposition.from_factors(np.column_stack([*halves, mix.C[:, 1:]]), np.vstack([mix.S[:1], mix.S]))
-
-
-def enlarged(mix: Mixtures) -> Decomposition:
-    """Every second sample holds one more, in an amount that noise hides."""
-    C = mix.C.copy()
-    rows = np.arange(0, len(C), 2)
-    absent = np.argmin(C[rows], axis=1)
-    C[rows, absent] += np.where(C[rows, absent] == 0, mix.sigma[rows], 0.0)
-    return Decomposition.from_factors(C, mix.S)
-
-
-def rotated(mix: Mixtures) -> Decomposition:
-    S, C = mix.S.copy(), mix.C.copy()
-    S[0] += 0.3 * mix.S[1]
-    C[:, 1] = np.maximum(C[:, 1] - 0.3 * C[:, 0], 0.0)
-    return Decomposition.from_factors(C, S)
-
-
-WRONG = {f.__name__: f for f in (dropped, merged, split, enlarged, rotated)}
-
-
 def run(cell: Cell) -> Result:
     if cell["row"] == "spark":
         S = make_mixtures(cell["n"], 8, 20, random_state=cell["random_state"]).S
-        start = perf_counter()
-        margin = spark_margin(S, 8)
-        return {"lower": margin.lower, "upper": margin.upper, "seconds": perf_counter() - start}
+        margin, seconds = timed(lambda: spark_margin(S, 8))
+        return {"lower": margin.lower, "upper": margin.upper, "seconds": seconds}
     mix = make_mixtures(cell["n"], cell["samples"], cell["snr_db"], random_state=cell["random_state"])
     if cell["row"] == "speed":
         return _speed(mix)
-    make = truth if cell["row"] in ("positive", "true") else WRONG[cell["row"]]
+    make = WRONG.get(cell["row"], true_solution)
     known = cell["pool"] == "known"
     certificate = certify(mix.D, make(mix), noise=mix.sigma, known_pool=known, **cell.get("given", {}))
     named = [name for name in certificate.conditions["name"] if f"{name} fails" in certificate.sentence]
@@ -82,17 +39,13 @@ def run(cell: Cell) -> Result:
 
 
 def _speed(mix: Mixtures) -> Result:
-    found, seconds = truth(mix), {"decode": np.inf, "certify": np.inf}
+    found = true_solution(mix)
     certify(mix.D[:64], Decomposition.from_factors(mix.C[:64], mix.S), noise=mix.sigma[:64])  # compile
-    for _ in range(REPEATS):
-        for name, job in (
-            ("decode", lambda: decode(mix.D, mix.S, noise=mix.sigma)),
-            ("certify", lambda: certify(mix.D, found, noise=mix.sigma)),
-        ):
-            start = perf_counter()
-            job()
-            seconds[name] = min(seconds[name], perf_counter() - start)
-    return seconds
+    works = {
+        "decode": lambda: decode(mix.D, mix.S, noise=mix.sigma),
+        "certify": lambda: certify(mix.D, found, noise=mix.sigma),
+    }
+    return dict(zip(works, best_times(list(works.values()), REPEATS)))
 
 
 def cells(smoke: bool) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""What the benchmarks share: a fit scored against the truth, a file of results to resume from, tables.
+"""What every benchmark is made of: cells, a file of results to resume from, and tables.
 
 A benchmark is a list of cells, each a dictionary of settings that names its `row`, and a function that
 measures one cell. Results go to a file of JSON lines, one per cell; a cell that is there already is not
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import inspect
 import json
 import os
 import platform
@@ -23,177 +22,25 @@ from importlib.metadata import version
 from math import isnan
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import linear_sum_assignment, nnls
 
 import gmcr
-from gmcr import GMCR, decode, make_mixtures
-from gmcr.mixtures import Mixtures
-from gmcr.noise import Poisson
-from gmcr.scoring import match
 from gmcr.threads import n_threads
-from gmcr.window.pool_update import update_pool
 
 Cell = dict[str, Any]
 Result = dict[str, Any]
+T = TypeVar("T")
 
 SEEDS = tuple(range(100, 105))
-RESULTS = Path(__file__).parents[1] / "results"
-# Small, yet more than the dozen components up to which the solver fits every count in turn.
-SMOKE = {"n_components": 16, "n_samples": 64, "n_features": 64, "snr_db": 30}
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
+DATA = Path(os.environ.get("GMCR_DATA", "../shared/data"))  # real sets
 PACKAGES = ("gmcr", "numpy", "scipy", "numba", "scikit-learn")
 
-
-# One fit and its score
-
-
-def mixtures(cell: Cell) -> Mixtures:
-    """The synthetic samples of a cell: those of its settings that `make_mixtures` knows."""
-    known = inspect.signature(make_mixtures).parameters
-    return make_mixtures(**{name: value for name, value in cell.items() if name in known})
-
-
-def fit(D: np.ndarray, **options: Any) -> tuple[GMCR, float]:
-    """A model told nothing but D and these options, and the seconds it took."""
-    warm_up()
-    start = perf_counter()
-    model = GMCR(**{"random_state": 0} | options).fit(D)
-    seconds = perf_counter() - start
-    if model.interrupted_:  # the best found so far: good for a user, no measurement
-        raise KeyboardInterrupt
-    return model, seconds
-
-
-@cache
-def warm_up() -> None:
-    """Compile, or load, what a fit needs, so that no timing has to pay for it."""
-    GMCR(n_components=2).fit(make_mixtures(2, 24, n_features=32, random_state=0).D)
-
-
-def fit_and_score(mix: Mixtures) -> Result:
-    """One default fit against the truth."""
-    model, seconds = fit(mix.D)
-    return score(mix, model) | {"seconds": seconds}
-
-
-def score(mix: Mixtures, model: GMCR) -> Result:
-    """Found against true.
-
-    count, true_count : components found, and those that occur in the samples: Algorithm 2 can leave a
-        component out of every sample, and then nothing can find it
-    exact, true_exact : share of samples whose support is right; the second when they are decoded over the
-        true pool with the true noise
-    min_cos, ls_min_cos : smallest cosine between matched profiles; the second for `least_squares_pool`
-    apart_cos_gap : by how much the first falls short of the second over components that no other one always
-        accompanies: for those, part of the companion can be moved into the profile and nothing in D tells
-    noise_ratio : estimated over true noise, median over samples; nothing where there is no noise
-    law : the noise law found
-    """
-    compared = match(model, mix)
-    reference = decode(mix.D, mix.S, noise=true_noise(mix))
-    occurs = mix.supports.any(axis=0)
-    best_cosines = (least_squares_pool(mix) * mix.S).sum(axis=1)
-    apart = occurs & ~always_accompanied(mix.supports)
-    found = matched_cosines(model.components_, mix.S)
-    noisy = mix.sigma > 0
-    return {
-        "count": model.n_components_,
-        "true_count": int(occurs.sum()),
-        "exact": compared.exact,
-        "true_exact": share_exact(reference.supports, mix.supports),
-        "min_cos": compared.min_cos,
-        "ls_min_cos": float(best_cosines[occurs].min()),
-        "apart_cos_gap": float((best_cosines[apart].min() - found[apart].min()) if apart.any() else 0.0),
-        "noise_ratio": float(np.median(model.noise_[noisy] / mix.sigma[noisy])) if noisy.any() else None,
-        "law": model.noise_law_.kind,
-    }
-
-
-def always_accompanied(supports: np.ndarray) -> np.ndarray:
-    """Whether some other component is in every sample that holds a component: (components,)."""
-    together = supports.T.astype(float) @ supports
-    np.fill_diagonal(together, -1.0)
-    return together.max(axis=1) >= supports.sum(axis=0)
-
-
-def share_exact(supports: np.ndarray, true_supports: np.ndarray) -> float:
-    """Share of samples whose support is the true one; both (samples, components), in the same order."""
-    return float((supports == true_supports).all(axis=1).mean())
-
-
-def true_noise(mix: Mixtures) -> np.ndarray:
-    """Standard deviations the samples were drawn with: (samples,), or per entry for counting noise."""
-    if mix.noise != "poisson":
-        return mix.sigma
-    one_count = float(np.median(mix.sigma**2 / mix.clean.mean(axis=1)))
-    return Poisson(one_count).sigma(mix.D, mix.clean).values
-
-
-def least_squares_pool(mix: Mixtures, n_rounds: int = 5, n_sweeps: int = 20) -> np.ndarray:
-    """The pool that non-negative least squares finds when the true supports are known: (N, channels).
-
-    Profiles and concentrations are refitted in turn, from the truth, on the true supports and weighted by the
-    true noise; supports never change. No blind method can be asked for better profiles than these.
-    """
-    sigma = true_noise(mix)
-    sigma = np.where(sigma > 0, sigma, 1.0)
-    sigma = sigma[:, None] if sigma.ndim == 1 else sigma
-    S, _ = update_pool(mix.S, mix.D, mix.C, sigma**-2, n_sweeps=n_sweeps)
-    for _ in range(n_rounds):
-        C = np.zeros_like(mix.C)
-        for m, support in enumerate(mix.supports):
-            C[m, support] = nnls((S[support] / sigma[m]).T, mix.D[m] / sigma[m])[0]
-        S, _ = update_pool(S, mix.D, C, sigma**-2, n_sweeps=n_sweeps)
-    return S
-
-
-def matched_cosines(found: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Cosine of each known profile with the found one assigned to it, zero where there is none: (known,)."""
-    unit_found, unit_known = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (found, known))
-    cosines = unit_known @ unit_found.T
-    rows, columns = linear_sum_assignment(-cosines)
-    best = np.zeros(len(known))
-    best[rows] = cosines[rows, columns]
-    return best
-
-
-def summary(runs: pd.DataFrame) -> dict[str, Any]:
-    """The scored runs of one cell as a line of a table. Gaps: positive is worse than the reference."""
-    miss = runs["count"] - runs["true_count"]
-    return {
-        "counts exact": f"{(miss == 0).sum()}/{len(runs)}",
-        "largest miss": largest_miss(runs),
-        "exact": f"{runs['exact'].mean():.4f}",
-        "true pool": f"{runs['true_exact'].mean():.4f}",
-        "worst gap": f"{(runs['true_exact'] - runs['exact']).max():+.4f}",
-        "min cos": f"{runs['min_cos'].min():.4f}",
-        "LS pool": f"{runs['ls_min_cos'].min():.4f}",
-        "worst cos gap": f"{cosine_gap(runs):+.4f}",
-        "noise / true": span(runs["noise_ratio"], "{:.3f}"),
-        "law": ", ".join(sorted(set(runs["law"]))),
-        "seconds": f"{runs['seconds'].median():.2f}",
-    }
-
-
-def largest_miss(runs: pd.DataFrame) -> str:
-    """The count furthest from the truth, as its difference."""
-    miss = runs["count"] - runs["true_count"]
-    worst = int(miss.loc[miss.abs().idxmax()])
-    return f"{worst:+d}" if worst else "0"
-
-
-def cosine_gap(runs: pd.DataFrame) -> float:
-    """How far the smallest cosine falls short of the least-squares pool's, in the worst run."""
-    return float((runs["ls_min_cos"] - runs["min_cos"]).max())
-
-
-def exact_gap(runs: pd.DataFrame, by: str | list[str]) -> float:
-    """How far the mean share of exact supports falls short of the true pool's, in the worst cell."""
-    means = runs.groupby(by)[["true_exact", "exact"]].mean()
-    return float((means["true_exact"] - means["exact"]).max())
+sys.path.append(str(ROOT / "tests"))  # made files, decoys and the like, which the tests use too
 
 
 # Cells, records, command line
@@ -212,8 +59,8 @@ class Runs:
     provenance: list[str]
 
 
-def parser(doc: str, name: str) -> argparse.ArgumentParser:
-    """The options that all benchmarks have."""
+def parser(doc: str, name: str, *, data: bool = False) -> argparse.ArgumentParser:
+    """The options that all benchmarks have; `data` for those that read the real sets."""
     options = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
@@ -234,6 +81,14 @@ def parser(doc: str, name: str) -> argparse.ArgumentParser:
     options.add_argument(
         "--smoke", action="store_true", help="a tiny run in seconds; nothing kept without --out"
     )
+    if data:
+        options.add_argument(
+            "--data",
+            type=Path,
+            default=DATA,
+            metavar="FOLDER",
+            help="the real sets, .npz files ($GMCR_DATA or %(default)s)",
+        )
     return options
 
 
@@ -336,6 +191,19 @@ def _provenance(record: dict[str, Any]) -> str:
     )
 
 
+def best_times(works: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
+    """The shortest of several timings of each, in seconds; in turn, so that all see the same machine."""
+    times = [[timed(work)[1] for work in works] for _ in range(repeats)]
+    return [min(column) for column in zip(*times)]
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """What a piece of work returns, and the seconds it took."""
+    start = perf_counter()
+    done = work()
+    return done, perf_counter() - start
+
+
 # Tables
 
 
@@ -350,9 +218,14 @@ def check(what: str, value: float, sign: str, target: float, form: str = "{:.4f}
     }
 
 
+def shown(value: Any, form: str) -> str:
+    """A number in this form, or a dash where there is none."""
+    return "–" if pd.isna(value) else form.format(value)
+
+
 def span(values: Iterable[Any], form: str) -> str:
     """Smallest to largest of the values that there are."""
-    there = [value for value in values if value is not None and not pd.isna(value)]
+    there = [value for value in values if not pd.isna(value)]
     ends = dict.fromkeys(form.format(end) for end in (min(there), max(there))) if there else ["–"]
     return "–".join(ends)
 

@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta
 
-from common import SEEDS, SMOKE, Cell, Result, check, fit, measure, mixtures, parser, report
+from common import SEEDS, Cell, Result, check, measure, parser, report
+from fits import COUNTS, SMOKE, fit, fresh_mixtures, mixtures, setting
 from gmcr import decode
 from gmcr.confidence.standard_errors import concentration_errors, interval
 from gmcr.confidence.supports import calibration, support_posterior
@@ -27,7 +28,6 @@ from gmcr.noise import Poisson
 from gmcr.scoring import match
 
 LEVELS = (8, 10, 12, 15, 20, 25, 30)
-FRESH_SEED = 1_000_000  # far from any seed of training samples
 BINS = 10
 # Rows beside the grid over SNR; each at a low, a middle and a high level.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -44,18 +44,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "64-channels": {"n_features": 64, "n_components": 16},
     "128-channels": {"n_features": 128, "n_components": 32},
 }
-COUNTS = {8: 10, 12: 30, 20: 300}  # counts per entry at which Poisson noise is about as large
 
 
 def cells(seeds: Sequence[int]) -> list[Cell]:
-    grid = [
-        {"row": "known", "snr_db": snr, "n_components": 64, "n_samples": 600, "random_state": seed}
-        for snr in LEVELS
-        for seed in seeds
-    ]
+    grid = [{"row": "known", **setting(64, 600, snr, random_state=seed)} for snr in LEVELS for seed in seeds]
     for name, changes in SETTINGS.items():
         for snr in (8, 12, 20):
-            base = {"snr_db": snr, "n_components": 64, "n_samples": 1500, "random_state": seeds[0]}
+            base = setting(64, 1500, snr, random_state=seeds[0])
             grid.append({"row": f"known-{name}", **base, **changes, "counts": COUNTS[snr]})
     for n, ratio in ((16, 4), (16, 8), (32, 4), (32, 8), (64, 4)):
         for snr in LEVELS:
@@ -71,9 +66,7 @@ def cells(seeds: Sequence[int]) -> list[Cell]:
 
 
 def _learned(row: str, snr: int, seed: int, n: int, n_samples: int) -> Cell:
-    return {
-        "row": row, "snr_db": snr, "n_components": n, "n_samples": n_samples, "random_state": seed, "fresh": 500,
-    }  # fmt: skip
+    return {"row": row, **setting(n, n_samples, snr, random_state=seed), "fresh": 500}
 
 
 def run(cell: Cell) -> Result:
@@ -100,8 +93,7 @@ def run_learned(cell: Cell, mix: Mixtures) -> Result:
     model, seconds = fit(mix.D)
     S, C = model.components_, model.concentrations_
     slots = match(model, mix).assignment
-    seed = FRESH_SEED + cell["random_state"]
-    fresh = mixtures({**cell, "n_samples": cell["fresh"], "profiles": mix.S, "random_state": seed})
+    fresh = fresh_mixtures(cell, mix.S)
     often = (C != 0).sum(axis=0) >= 5
     result: Result = {"count": model.n_components_, "seconds": seconds}
     for name, one in (("", mix), ("fresh_", fresh)):

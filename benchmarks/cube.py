@@ -25,6 +25,7 @@ from scipy.ndimage import gaussian_filter
 from scipy.optimize import linear_sum_assignment
 
 from common import SEEDS, Cell, Result, check, measure, parser, report
+from fits import right_counts
 from gmcr import GMCR
 
 CHANNELS, COMPONENTS, SNR_DB = 256, 5, 30.0
@@ -110,7 +111,7 @@ def command(*arguments: Any) -> tuple[float, float]:
 
 def line_of(runs: pd.DataFrame) -> dict[str, Any]:
     return {
-        "counts exact": f"{(runs['count'] == runs['true_count']).sum()}/{len(runs)}",
+        "counts exact": right_counts(runs),
         "min cos": f"{runs['min_cos'].min():.4f}",
         "map error / noise": f"{runs['map_error'].median():.2f}",
         "fit, MB beside the array": f"{(runs['fit_mb'] - runs['array_mb']).max():.0f}",

@@ -13,33 +13,30 @@ at the epochs stated. `refined` is the window solver's answer from the pool of t
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 import torch
 
-from common import Cell, Result, matched_cosines, measure, mixtures, parser, report
+from common import Cell, Result, measure, parser, report, shown, timed
+from fits import matched_cosines, mixtures, setting
 from gmcr import EBgMCR
 from gmcr.metrics import r_squared
 from gmcr.scoring import match
-from real import DATA, OFFSETS, load
+from real_sets import OFFSETS, SIGNED, load
 
 SURVIVED = 0.9
 SEEDS = (100, 101)
 EPOCHS = 20_000
 EARLY = 2_000
-REAL = ("carbs", "nir")
+REAL = ("carbs", SIGNED)
 
 
 def cells() -> list[Cell]:
     synthetic = [
         {
             "row": f"{n}-4N-{snr}dB{'-early' if epochs == EARLY else ''}{'-window' if usage == 'window' else ''}",
-            "n_components": n,
-            "n_samples": 4 * n,
-            "snr_db": snr,
-            "random_state": seed,
+            **setting(n, 4 * n, snr, random_state=seed),
             "pool": pool,
             "epochs": epochs,
             "usage": usage,
@@ -58,23 +55,21 @@ def cells() -> list[Cell]:
     return synthetic + real
 
 
+def trained(D: np.ndarray, cell: Cell, **options: Any) -> tuple[EBgMCR, float]:
+    """A run on one core with the pool, the epochs and the seed of the cell, and the hours it took."""
+    torch.set_num_threads(1)
+    seed = cell["random_state"]
+    model = EBgMCR(cell["pool"], cell["epochs"], learning_rate="scaled", random_state=seed, **options)
+    _, seconds = timed(lambda: model.fit(D))
+    return model, seconds / 3600
+
+
 def run(cell: Cell, data: Path) -> Result:
     real = cell["row"] in REAL
     mix = None if real else mixtures(_samples_of(cell))
-    D = load(data, cell["row"], 1)["D"] if mix is None else mix.D
-    signed = cell["row"] == "nir"
-    torch.set_num_threads(1)
-    start = perf_counter()
-    model = EBgMCR(
-        cell["pool"],
-        cell["epochs"],
-        random_state=cell["random_state"],
-        learning_rate="scaled",
-        lowest_band=0.95 if real else 0.97,
-        usage=cell["usage"],
-        signed=signed,
-    ).fit(D)
-    hours = (perf_counter() - start) / 3600
+    D = load(data, cell["row"])["D"] if mix is None else mix.D
+    lowest, signed = 0.95 if real else 0.97, cell["row"] == SIGNED
+    model, hours = trained(D, cell, lowest_band=lowest, usage=cell["usage"], signed=signed)
     last = model.history_.iloc[-1]
     result: Result = {
         "epochs_run": model.n_epochs_,
@@ -96,7 +91,7 @@ def run(cell: Cell, data: Path) -> Result:
             result[f"{name}_exact"] = None if mix is None else match(answer, mix).exact
     result["survived"] = int((refined.survived >= SURVIVED).sum())
     if cell["row"] == "carbs":
-        S = load(data, "carbs", 1)["S"] + OFFSETS["carbs"]
+        S = load(data, "carbs")["S"] + OFFSETS["carbs"]
         result["refined_cos"] = float(matched_cosines(refined.model.components_, S).min())
     return result
 
@@ -120,16 +115,13 @@ def band_line(model: EBgMCR, band: Any, D: np.ndarray, mix: Any) -> dict[str, An
 
 
 def main() -> None:
-    options = parser(__doc__, "eb")
-    options.add_argument("--data", type=Path, default=Path(DATA), metavar="FOLDER", help="carbs and nir")
-    given = options.parse_args()
+    given = parser(__doc__, "eb", data=True).parse_args()
     chosen = [cell | {"epochs": 30} for cell in cells()[:1]] if given.smoke else cells()
     runs = measure(chosen, lambda cell: run(cell, given.data), given)
     by_run, by_band = [], []
     for one in runs.table.to_dict("records"):
         true_usage = None if one["row"] in REAL else int(mixtures(_samples_of(one)).supports.sum())
         name = {"run": one["row"], "seed": one["random_state"], "pool": one["pool"]}
-        exact = one.get("refined_exact")
         by_run.append(
             name
             | {
@@ -141,7 +133,7 @@ def main() -> None:
                 "single": one["single_users"],
                 "Ē": f"{one['final_energy']:.2f}",
                 "refined: count": one["refined_count"],
-                "supports": "–" if exact is None or np.isnan(exact) else f"{exact:.4f}",
+                "supports": shown(one.get("refined_exact"), "{:.4f}"),
                 "survived": one["survived"],
                 "scratch: count": one["scratch_count"],
             }
@@ -154,9 +146,9 @@ def main() -> None:
                 "R²": f"{band['r2']:.4f}",
                 "usage": band["usage"],
                 "of the true": "–" if true_usage is None else f"{band['usage'] / true_usage:.2f}",
-                "gate": f"{band['gate']:.3f}" if "gate" in band else "–",
-                "ϑ = 0.5": f"{band['floor']:.3f}" if "floor" in band else "–",
-                "exact decoder": f"{band['exact']:.3f}" if "exact" in band else "–",
+                "gate": shown(band.get("gate"), "{:.3f}"),
+                "ϑ = 0.5": shown(band.get("floor"), "{:.3f}"),
+                "exact decoder": shown(band.get("exact"), "{:.3f}"),
                 "its usage": band["exact_usage"],
             }
             for band in one["bands"]

@@ -10,12 +10,10 @@ energy ratio how far it was from it (the rule asks for 0.25).
 from __future__ import annotations
 
 from dataclasses import replace
-from time import perf_counter
 
-import torch
-
-from common import SEEDS, Cell, Result, measure, mixtures, parser, report
-from gmcr import EBgMCR
+from common import SEEDS, Cell, Result, measure, parser, report, shown
+from eb import trained
+from fits import mixtures, setting
 from gmcr.eb.settings import Settings
 
 VARIANTS = {
@@ -25,21 +23,12 @@ VARIANTS = {
     "without energy regulariser": {"energy_weight": 0.0},
     "without ambiguity term": {"ambiguity_weight": 0.0},
 }
-SAMPLES = {"n_components": 16, "n_samples": 64, "snr_db": 30}
 
 
 def run(cell: Cell) -> Result:
-    mix = mixtures({"row": cell["row"], **SAMPLES, "random_state": cell["random_state"]})
-    torch.set_num_threads(1)
+    mix = mixtures(setting(16, 64, 30, random_state=cell["random_state"]))
     settings = replace(Settings(), **VARIANTS[cell["row"]])
-    start = perf_counter()
-    model = EBgMCR(
-        cell["pool"],
-        cell["epochs"],
-        learning_rate="scaled",
-        settings=settings,
-        random_state=cell["random_state"],
-    ).fit(mix.D)
+    model, hours = trained(mix.D, cell, settings=settings)
     entered = model.history_["nmse"] < settings.entry
     first = int(entered.idxmax()) if entered.any() else None
     energy = model.history_["mean_energy"]
@@ -52,7 +41,7 @@ def run(cell: Cell) -> Result:
         "final_count": int(model.history_["count"].iloc[-1]),
         "final_usage": int(model.history_["usage"].iloc[-1]),
         "energy_ratio": None if first is None else float(energy.iloc[-1] / energy.iloc[: first + 1].mean()),
-        "hours": (perf_counter() - start) / 3600,
+        "hours": hours,
     }
 
 
@@ -71,9 +60,9 @@ def main() -> None:
             "seed": one["random_state"],
             "epochs": f"{one['epochs_run']:,}",
             "ended": "yes" if one["ended"] else "no",
-            "energy ratio": _shown(one["energy_ratio"], "{:.2f}"),
-            "fewest": _shown(one["count"], "{:.0f}"),
-            "its R²": _shown(one["r2"], "{:.4f}"),
+            "energy ratio": shown(one["energy_ratio"], "{:.2f}"),
+            "fewest": shown(one["count"], "{:.0f}"),
+            "its R²": shown(one["r2"], "{:.4f}"),
             "final count": one["final_count"],
             "final usage": one["final_usage"],
             "hours": f"{one['hours']:.2f}",
@@ -81,10 +70,6 @@ def main() -> None:
         for one in runs.table.to_dict("records")
     ]
     report([lines], runs, given)
-
-
-def _shown(value: float | None, form: str) -> str:
-    return "–" if value is None or value != value else form.format(value)
 
 
 if __name__ == "__main__":

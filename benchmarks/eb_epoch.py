@@ -11,16 +11,16 @@ batch × pool × channels.
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from common import Cell, Result, check, measure, mixtures, parser, report
+from common import Cell, Result, best_times, check, measure, parser, report
+from fits import mixtures, setting
 from gmcr.eb import training
 from gmcr.eb.settings import Settings
 
-REPEATS = 7
+REPEATS = 8
 
 
 class LargestTensor(TorchDispatchMode):
@@ -60,25 +60,13 @@ def products(run: training.Run, X: torch.Tensor) -> Callable[[], None]:
     return work
 
 
-def best_time(work: Callable[[], object]) -> float:
-    work()
-    times = []
-    for _ in range(REPEATS):
-        start = perf_counter()
-        work()
-        times.append(perf_counter() - start)
-    return min(times)
-
-
 def run(cell: Cell) -> Result:
-    keys = ("row", "n_components", "n_samples", "snr_db", "random_state")
-    mix = mixtures({key: cell[key] for key in keys})
+    mix = mixtures(cell)
     X = torch.as_tensor(mix.D, dtype=torch.float32)
     state = training.start(X, cell["pool"], Settings(), seed=0)
     with LargestTensor() as largest:
         training.one_epoch(state, X)
-    epoch = best_time(lambda: training.one_epoch(state, X))
-    alone = best_time(products(state, X))
+    epoch, alone = best_times([lambda: training.one_epoch(state, X), products(state, X)], REPEATS)
     return {
         "epoch_seconds": epoch,
         "product_seconds": alone,
@@ -92,8 +80,8 @@ def run(cell: Cell) -> Result:
 def main() -> None:
     given = parser(__doc__, "eb_epoch").parse_args()
     pool = 64 if given.smoke else 1024
-    cell = {"row": f"pool {pool}", "n_components": 16, "n_samples": 64, "snr_db": 20, "random_state": 100}
-    runs = measure([cell | {"pool": pool}], run, given)
+    cell = {"row": f"pool {pool}", **setting(16, 64, 20, random_state=100), "pool": pool}
+    runs = measure([cell], run, given)
     lines = [
         {
             "pool": one["pool"],

@@ -14,11 +14,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from common import Cell, Result, matched_cosines, measure, parser, report
-from gmcr import GMCR, EBgMCR
-from real import DATA, OFFSETS, load
+from common import Cell, Result, measure, parser, report
+from eb import trained
+from fits import matched_cosines
+from gmcr import GMCR
+from real_sets import OFFSETS, load
 
 STEP, DRAWS, NOISE = 0.025, 20, 0.03
 LEVERAGE = 1.11
@@ -31,19 +32,12 @@ def simplex() -> np.ndarray:
 
 
 def run(cell: Cell, folder: Path, figure: Path | None) -> Result:
-    data = load(folder, "carbs", 1)
+    data = load(folder, "carbs")
     S = data["S"]
     C = simplex()
     top = NOISE * float((data["C"] @ S).max())
     rng = np.random.default_rng(cell["random_state"])
-    torch.set_num_threads(1)
-    eb = EBgMCR(
-        cell["pool"],
-        cell["epochs"],
-        learning_rate="scaled",
-        lowest_band=0.95,
-        random_state=cell["random_state"],
-    ).fit(data["D"])
+    eb, _ = trained(data["D"], cell, lowest_band=0.95)
     rule = "fewest" if eb.bands_ else "final"
     window = GMCR().fit(data["D"])
     pools = {
@@ -84,8 +78,7 @@ def run(cell: Cell, folder: Path, figure: Path | None) -> Result:
 
 
 def main() -> None:
-    options = parser(__doc__, "eb_reuse")
-    options.add_argument("--data", type=Path, default=Path(DATA), metavar="FOLDER", help="carbs.npz")
+    options = parser(__doc__, "eb_reuse", data=True)
     options.add_argument("--figure", type=Path, metavar="FILE", help="CSV of the map's data")
     given = options.parse_args()
     epochs = 30 if given.smoke else 20_000

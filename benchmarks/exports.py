@@ -22,12 +22,9 @@ import numpy as np
 import pandas as pd
 
 from common import Cell, Result, check, measure, parser, report
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from csv_forms import exported
+from real_sets import COUNTS, SIGNED, load
 
-SETS = {"carbs": "3", "als2004": "4", "claus_eem": "3", "simdata_uv_noisy": "3", "nir": "not known"}
-SIGNED = "nir"
 VERDICTS = ("Proved", "Conditional", "Consistent", "Unsupported")
 FORMS = [
     {"columns": columns, "comma": comma, "headers": headers}
@@ -38,9 +35,8 @@ FORMS = [
 
 
 def run_set(folder: Path, name: str) -> Result:
-    with np.load(folder / f"{name}.npz") as file:
-        D, axis = file["D"], file["axis"]
-    answers = [fitted(D, axis, form, name == SIGNED) for form in FORMS]
+    data = load(folder, name)
+    answers = [fitted(data["D"], data["axis"], form, name == SIGNED) for form in FORMS]
     first = answers[0]
     return {
         "count": len(first["profiles"]),
@@ -78,19 +74,18 @@ def fitted(D: np.ndarray, axis: np.ndarray, form: dict[str, bool], signed: bool)
 
 
 def main() -> None:
-    options = parser(__doc__, "exports")
-    options.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the .npz files")
-    given = options.parse_args()
+    given = parser(__doc__, "exports", data=True).parse_args()
+    sets = ["als2004"] if given.smoke else [*COUNTS, SIGNED]
 
     def run(cell: Cell) -> Result:
         return run_set(given.data, cell["row"])
 
-    runs = measure([{"row": name} for name in (["als2004"] if given.smoke else SETS)], run, given)
+    runs = measure([{"row": name} for name in sets], run, given)
     table = runs.table
     lines = [
         {
             "set": row["row"],
-            "known count": SETS[row["row"]],
+            "known count": COUNTS.get(row["row"], "not known"),
             "count": row["count"],
             "verdict": row["verdict"],
             "same": f"{row['same']}/{row['forms']}",

@@ -20,7 +20,8 @@ from unittest.mock import patch
 
 import pandas as pd
 
-from common import SMOKE, Cell, Result, fit, largest_miss, measure, mixtures, parser, report, span
+from common import Cell, Result, measure, parser, report, span
+from fits import SMOKE, fit, largest_miss, mixtures, setting, true_count
 from gmcr.scoring import match
 from gmcr.window import (
     dense_fit,
@@ -35,19 +36,16 @@ from gmcr.window import (
     solver,
     trial,
 )
-from real import COUNTS, DATA, run_set
+from real import run_set
+from real_sets import COUNTS
 
 Patch = tuple[Any, str, Any]  # owner, attribute, and what to put there
 
 BATTERY = {
-    **{
-        f"{n}-4N-{snr}dB": {"n_components": n, "n_samples": 4 * n, "snr_db": snr}
-        for n in (16, 64)
-        for snr in (20, 30)
-    },
-    "smooth": {"n_components": 16, "n_samples": 96, "snr_db": 30, "profiles": "peaks"},
-    "3,000 samples": {"n_components": 16, "n_samples": 3000, "snr_db": 25, "n_features": 64},
-    "dense": {"n_components": 4, "n_samples": 30, "snr_db": 25, "profiles": "peaks", "active": [4, 4]},
+    **{f"{n}-4N-{snr}dB": setting(n, 4 * n, snr) for n in (16, 64) for snr in (20, 30)},
+    "smooth": setting(16, 96, 30, profiles="peaks"),
+    "3,000 samples": setting(16, 3000, 25, n_features=64),
+    "dense": setting(4, 30, 25, profiles="peaks", active=[4, 4]),
 }
 UNCHANGED = "as it is"
 MODULES = (
@@ -160,7 +158,7 @@ def run(cell: Cell, folder: Path) -> Result:
         model, seconds = fit(mix.D)
     return {
         "count": model.n_components_,
-        "true_count": int(mix.supports.any(axis=0).sum()),
+        "true_count": true_count(mix),
         "exact": match(model, mix).exact,
         "seconds": seconds,
     }
@@ -169,6 +167,7 @@ def run(cell: Cell, folder: Path) -> Result:
 def line_of(name: str, runs: pd.DataFrame) -> dict[str, Any]:
     real = runs["case"].isin(list(COUNTS))
     wrong = runs["count"] != runs["true_count"]
+    carbs = runs[runs["case"] == "carbs"]
     sets = sorted(set(runs.loc[real & wrong, "case"]))
     return {
         "setting": name,
@@ -178,23 +177,13 @@ def line_of(name: str, runs: pd.DataFrame) -> dict[str, Any]:
         "lowest case": f"{runs[~real].groupby('case')['exact'].mean().min():.4f}",
         "wrong counts, real": f"{(wrong & real).sum()}/{real.sum()}"
         + (f" ({', '.join(sets)})" if sets else ""),
-        "carbs, smallest cosine": span([runs.loc[runs["case"] == "carbs", "min_cos"].min()], "{:.4f}")
-        if (runs["case"] == "carbs").any()
-        else "–",
+        "carbs, smallest cosine": span([carbs["min_cos"].min()] if len(carbs) else [], "{:.4f}"),
         "seconds": f"{runs['seconds'].sum():.1f}",
     }
 
 
 def main() -> None:
-    options = parser(__doc__, "flatness")
-    options.add_argument(
-        "--data",
-        type=Path,
-        default=Path(DATA),
-        metavar="FOLDER",
-        help="real sets ($GMCR_DATA or %(default)s)",
-    )
-    given = options.parse_args()
+    given = parser(__doc__, "flatness", data=True).parse_args()
     cases = [*BATTERY, *(name for name in COUNTS if (given.data / f"{name}.npz").exists())]
     names, seeds = list(variants()), given.seeds or range(5)
     if given.smoke:

@@ -24,13 +24,12 @@ from typing import Any
 import numpy as np
 
 import gmcr
+from common import as_markdown
 from gmcr import GMCR, Decomposition, make_mixtures
 from gmcr.errors import GMCRError
 from gmcr.io import apart
 from gmcr.io.formats import FORMATS, format_of
 from gmcr.storage import read_model, write_model
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from made_files import write_all
 from mutations import changed_arrays, changed_header, damaged
 
@@ -51,11 +50,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         quick, costly = _tasks(Path(folder), options.only)
         counts, failures = _run(quick, costly, options.minutes * 60, options.seed, Path(folder), options.keep)
-    print(f"{'file':28}{'read':>8}{'refused':>9}{'failed':>8}")
-    for name, count in sorted(counts.items()):
-        print(f"{name:28}{count['read']:8}{count['refused']:9}{count['failed']:8}")
-    total = sum((Counter(count) for count in counts.values()), Counter())
-    print(f"{'all':28}{total['read']:8}{total['refused']:9}{total['failed']:8}")
+    counts["all"] = sum(counts.values(), Counter())
+    lines = [
+        {"file": name} | {outcome: count[outcome] for outcome in ("read", "refused", "failed")}
+        for name, count in counts.items()
+    ]
+    print(as_markdown(lines))
     for failure in failures:
         print(failure)
     return int(bool(failures))
@@ -136,7 +136,7 @@ def _run(
                 kept = keep / f"{len(failures)}-{path.name}"
                 kept.write_bytes(path.read_bytes())
                 failures.append(f"{kept}: {reason}")
-    return counts, failures
+    return dict(sorted(counts.items())), failures
 
 
 if __name__ == "__main__":

@@ -11,44 +11,13 @@ cosine of the non-negative least-squares pool on the true supports.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
-from common import (
-    SEEDS,
-    SMOKE,
-    Cell,
-    Result,
-    check,
-    cosine_gap,
-    exact_gap,
-    fit_and_score,
-    measure,
-    mixtures,
-    parser,
-    report,
-    summary,
-)
+from common import SEEDS, Cell, Result, check, measure, parser, report
+from fits import SMOKE, cosine_gap, exact_gap, fit_and_score, grid_cells, mixtures, summary
 
 COUNTS = (16, 32, 48, 64, 96, 128, 160, 192, 224, 256)
 TARGETS = {30: {"share exact": 0.98, "exact": 0.99}, 20: {"share exact": 0.96, "exact": 0.985, "gap": 0.01}}
-
-
-def cells(seeds: Sequence[int]) -> list[Cell]:
-    return [
-        {
-            "row": f"{n}-{ratio}N-{snr}dB",
-            "n_components": n,
-            "n_samples": ratio * n,
-            "snr_db": snr,
-            "random_state": seed,
-        }
-        for n in COUNTS
-        for ratio in (4, 8)
-        for snr in (30, 20)
-        for seed in seeds
-    ]
 
 
 def run(cell: Cell) -> Result:
@@ -56,7 +25,7 @@ def run(cell: Cell) -> Result:
 
 
 def acceptance(runs: pd.DataFrame) -> list[dict[str, str]]:
-    """What issue 3 asks of the grid, over the runs there are."""
+    """What is asked of the grid, over the runs there are."""
     lines = []
     for snr, targets in TARGETS.items():
         here = runs[runs["snr_db"] == snr]
@@ -95,7 +64,8 @@ def acceptance(runs: pd.DataFrame) -> list[dict[str, str]]:
 def main() -> None:
     given = parser(__doc__, "grid").parse_args()
     smoke = [{"row": "smoke", **SMOKE, "random_state": SEEDS[0]}]
-    runs = measure(smoke if given.smoke else cells(given.seeds or SEEDS), run, given)
+    cells = smoke if given.smoke else grid_cells(COUNTS, TARGETS, given.seeds or SEEDS)
+    runs = measure(cells, run, given)
     by_cell = [{"cell": row, **summary(group)} for row, group in runs.table.groupby("row", sort=False)]
     report([by_cell, acceptance(runs.table)], runs, given)
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from common import Cell, Result, fit, matched_cosines, measure, mixtures, parser, report, share_exact
+from common import Cell, Result, measure, parser, report, span
+from fits import fit, matched_cosines, mixtures, share_exact
 from gmcr import decode
 from gmcr.scoring import match
 
@@ -56,7 +57,7 @@ def main() -> None:
     lines = [
         {
             "samples": m,
-            "count": f"{one.lowest}" if one.lowest == one.highest else f"{one.lowest}–{one.highest}",
+            "count": span((one.lowest, one.highest), "{}"),
             "1 − least cosine": f"{one.pool_error:.5f}",
             "supports right": f"{one.exact:.4f}",
             "over the true pool": f"{one.true_exact:.4f}",

@@ -9,7 +9,6 @@ their own name; for `none` one pure spectrum was left out of the library, and it
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -18,11 +17,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import Cell, Result, check, fit, measure, parser, report
-from gmcr.naming import match
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from common import Cell, Result, check, measure, parser, report
 from decoys import decoy_library
+from fits import fit
+from gmcr.naming import match
+from real_sets import load
 
 SEEDS = tuple(range(100, 120))
 NEAREST = (10, 5, 3)
@@ -39,7 +38,7 @@ def cells(seeds: Sequence[int]) -> list[Cell]:
 
 @cache
 def carbs(folder: Path) -> tuple[Any, Any]:
-    data = np.load(folder / "carbs.npz")
+    data = load(folder, "carbs")
     return data, fit(pd.DataFrame(data["D"], columns=data["axis"]))[0]
 
 
@@ -60,9 +59,7 @@ def named(cell: Cell, folder: Path) -> Result:
 
 
 def main() -> None:
-    options = parser(__doc__, "match")
-    options.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder with carbs.npz")
-    given = options.parse_args()
+    given = parser(__doc__, "match", data=True).parse_args()
     seeds = given.seeds or (SEEDS[:1] if given.smoke else SEEDS)
 
     def run(cell: Cell) -> Result:

@@ -20,7 +20,8 @@ import numpy as np
 from scipy.linalg import expm
 from scipy.ndimage import gaussian_filter1d
 
-from common import Cell, Result, fit, matched_cosines, measure, parser, report, span
+from common import Cell, Result, measure, parser, report, shown
+from fits import fit, matched_cosines
 
 Table = tuple[np.ndarray, np.ndarray]  # samples and true profiles
 Rng = np.random.Generator
@@ -151,8 +152,8 @@ def line_of(name: str, runs: Any) -> dict[str, Any]:
         "cost alone": int((runs["by_cost"] == true).sum()),
         "singular values alone": int((runs["by_rank"] == true).sum()),
         "halves alone": int((runs["by_reproducibility"] == true).sum()),
-        "smallest cosine where right": span(
-            [runs.loc[runs["count"] == true, "min_cos"].median()], "median {:.3f}"
+        "smallest cosine where right": shown(
+            runs.loc[runs["count"] == true, "min_cos"].median(), "median {:.3f}"
         ),
         "seconds": f"{runs['seconds'].median():.1f}",
     }

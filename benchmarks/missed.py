@@ -11,18 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import (
-    Cell,
-    Result,
-    always_accompanied,
-    fit,
-    least_squares_pool,
-    matched_cosines,
-    measure,
-    mixtures,
-    parser,
-    report,
-)
+from common import Cell, Result, measure, parser, report
+from fits import always_accompanied, fit, least_squares_pool, matched_cosines, mixtures, setting
 from gmcr.window.problem import Problem
 
 ROUNDS = 10
@@ -61,7 +51,7 @@ def main() -> None:
     given = options.parse_args()
     asked = ["16-100"] if given.smoke else given.runs
     cells = [
-        {"row": name, "n_components": n, "n_samples": 4 * n, "snr_db": 20, "random_state": seed}
+        {"row": name, **setting(n, 4 * n, 20, random_state=seed)}
         for name in asked
         for n, seed in [map(int, name.split("-"))]
     ]

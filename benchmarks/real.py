@@ -10,27 +10,18 @@ fitted with signed=True, for the R² of the cheapest two-component solution of i
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from common import Cell, Result, check, fit, matched_cosines, measure, parser, report, span
+from common import Cell, Result, check, measure, parser, report, shown, span
+from fits import fit, matched_cosines
 from gmcr.metrics import r_squared
+from real_sets import COUNTS, OFFSETS, SIGNED, load
 
-COUNTS = {"carbs": 3, "als2004": 4, "claus_eem": 3, "simdata_uv_noisy": 3}  # the sets with a known count
-SIGNED = "nir"
 PATH_COUNT, PATH_R2 = 2, 0.910  # nir: R² of two signed factors
-OFFSETS = {"carbs": 0.957}  # the samples hold a constant that the known profiles were given without
-DATA = os.environ.get("GMCR_DATA", "../shared/data")
-
-
-def load(folder: Path, name: str, step: int) -> dict[str, np.ndarray]:
-    """D, C and S of a set, every `step`-th channel."""
-    with np.load(folder / f"{name}.npz") as file:
-        return {"D": file["D"][:, ::step], "C": file["C"], "S": file["S"][:, ::step]}
 
 
 def run_set(folder: Path, name: str, random_state: int, step: int = 1) -> Result:
@@ -59,7 +50,6 @@ def run_set(folder: Path, name: str, random_state: int, step: int = 1) -> Result
 def line_of(name: str, runs: pd.DataFrame) -> dict[str, Any]:
     """One set, all random states."""
     known = COUNTS.get(name)
-    true_usage = runs["true_usage"].iloc[0]
     return {
         "set": name,
         "true count": "–" if known is None else known,
@@ -67,9 +57,9 @@ def line_of(name: str, runs: pd.DataFrame) -> dict[str, Any]:
         "right": "–" if known is None else f"{(runs['count'] == known).sum()}/{len(runs)}",
         "decided by": ", ".join(sorted(set(runs["decided_by"]))),
         "range": f"{runs['low'].min()}–{runs['high'].max()}",
-        "cosines": span([runs["min_cos"].min()], "{:.4f}"),
+        "cosines": shown(runs["min_cos"].min(), "{:.4f}"),
         "usage": span(runs["usage"], "{:d}"),
-        "true usage": "–" if pd.isna(true_usage) else int(true_usage),
+        "true usage": shown(runs["true_usage"].iloc[0], "{:.0f}"),
         "R²": span(runs["r2"], "{:.5f}"),
         f"R² at {PATH_COUNT}": span(runs["path_r2"], "{:.4f}"),
         "seconds": f"{runs['seconds'].median():.2f}",
@@ -95,15 +85,7 @@ def acceptance(runs: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def main() -> None:
-    options = parser(__doc__, "real")
-    options.add_argument(
-        "--data",
-        type=Path,
-        default=Path(DATA),
-        metavar="FOLDER",
-        help="the .npz files ($GMCR_DATA or %(default)s)",
-    )
-    given = options.parse_args()
+    given = parser(__doc__, "real", data=True).parse_args()
     seeds = given.seeds or range(10)
     cells = [{"row": name, "random_state": seed} for name in (*COUNTS, SIGNED) for seed in seeds]
     smoke = [{"row": "carbs", "random_state": 0, "step": 20}]

@@ -15,23 +15,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import SEEDS, SMOKE, Cell, Result, check, fit_and_score, measure, mixtures, parser, report
+from common import SEEDS, Cell, Result, check, measure, parser, report
+from fits import SMOKE, fit_and_score, mixtures, right_counts, setting
 
 SIZES = tuple(1000 * 2**i for i in range(6))
-LARGE = {"row": "large", "n_components": 1024, "n_samples": 8 * 1024, "n_features": 512, "snr_db": 30}
+LARGE = {"row": "large", **setting(1024, 8 * 1024, 30, n_features=512)}
 
 
 def cells(seeds: Sequence[int]) -> list[Cell]:
     # By seed first: what the machine does meanwhile then falls on all sizes alike.
     return [
-        {
-            "row": f"{n_samples} samples",
-            "n_components": 32,
-            "n_samples": n_samples,
-            "n_features": 128,
-            "snr_db": 20,
-            "random_state": seed,
-        }
+        {"row": f"{n_samples} samples", **setting(32, n_samples, 20, n_features=128, random_state=seed)}
         for seed in seeds
         for n_samples in SIZES
     ]
@@ -50,7 +44,7 @@ def line_of(runs: pd.DataFrame) -> dict[str, Any]:
         "runs": len(runs),
         "seconds": f"{seconds:.2f}",
         "per 1,000 samples": f"{1000 * seconds / first['n_samples']:.3f}",
-        "counts exact": f"{(runs['count'] == runs['true_count']).sum()}/{len(runs)}",
+        "counts exact": right_counts(runs),
         "exact": f"{runs['exact'].mean():.4f}",
         "true pool": f"{runs['true_exact'].mean():.4f}",
     }

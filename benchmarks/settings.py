@@ -14,20 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from common import (
-    SEEDS,
-    SMOKE,
-    Cell,
-    Result,
-    check,
-    exact_gap,
-    fit_and_score,
-    measure,
-    mixtures,
-    parser,
-    report,
-    summary,
-)
+from common import SEEDS, Cell, Result, check, measure, parser, report, shown
+from fits import SMOKE, exact_gap, fit_and_score, mixtures, setting, summary
 from gmcr.rank import RULES, estimate_rank
 
 
@@ -48,29 +36,24 @@ class Row:
     seeds: tuple[int, ...] = SEEDS
 
 
-def setting(n: int, snr: float | None, n_samples: int | None = None, **others: Any) -> dict[str, Any]:
-    """Settings of `make_mixtures`, 6N samples unless told."""
-    return {"n_components": n, "n_samples": n_samples or 6 * n, "snr_db": snr, **others}
-
-
 ROWS = {
     "overcomplete": Row(
         {
-            f"{n} in {d} channels, 8N, 30 dB": setting(n, 30, 8 * n, n_features=d)
+            f"{n} in {d} channels, 8N, 30 dB": setting(n, 8 * n, 30, n_features=d)
             for n, d in ((192, 128), (96, 64))
         },
         wrong_counts=0,
         exact=0.995,
     ),
     "large": Row(
-        {"1024 in 512 channels, 8N, 30 dB": setting(1024, 30, 8 * 1024)},
+        {"1024 in 512 channels, 8N, 30 dB": setting(1024, 8 * 1024, 30)},
         largest_miss=1,
         exact=0.995,
         seeds=SEEDS[:1],
     ),
     "no-pure": Row(
         {
-            f"48, {low}–{high} active, {snr} dB": setting(48, snr, active=[low, high])
+            f"48, {low}–{high} active, {snr} dB": setting(48, 6 * 48, snr, active=[low, high])
             for low, high in ((2, 4), (3, 3))
             for snr in (20, 30)
         },
@@ -78,13 +61,13 @@ ROWS = {
         exact=0.98,
     ),
     "many-active": Row(
-        {"48, 1–8 active, 30 dB": setting(48, 30, active=[1, 8])},
+        {"48, 1–8 active, 30 dB": setting(48, 6 * 48, 30, active=[1, 8])},
         wrong_counts=0,
         exact=0.98,
     ),
     "smooth": Row(
         {
-            f"{n}, 3–9 peaks, {snr} dB": setting(n, snr, profiles="peaks", peaks=[3, 9], width=[3, 12])
+            f"{n}, 3–9 peaks, {snr} dB": setting(n, 6 * n, snr, profiles="peaks", peaks=[3, 9], width=[3, 12])
             for n in (16, 48)
             for snr in (20, 30)
         },
@@ -93,26 +76,26 @@ ROWS = {
     ),
     "noise-laws": Row(
         {
-            "32, constant noise, 25 dB": setting(32, 25, noise="constant"),
-            "32, Poisson noise, 1,000 counts": setting(32, 20, noise="poisson", counts=1000),
-            "32, no noise": setting(32, None),
+            "32, constant noise, 25 dB": setting(32, 6 * 32, 25, noise="constant"),
+            "32, Poisson noise, 1,000 counts": setting(32, 6 * 32, 20, noise="poisson", counts=1000),
+            "32, no noise": setting(32, 6 * 32, None),
         },
         wrong_counts=0,
         gap=0.02,
     ),
     "bands": Row(
-        {f"{n}, broad bands, 8N, 30 dB": setting(n, 30, 8 * n, profiles="bands") for n in (8, 16)},
+        {f"{n}, broad bands, 8N, 30 dB": setting(n, 8 * n, 30, profiles="bands") for n in (8, 16)},
         wrong_counts=2,
     ),
     "dense": Row(
         {
-            f"{n} in every sample, {snr} dB": setting(n, snr, 30, profiles="peaks", active=[n, n])
+            f"{n} in every sample, {snr} dB": setting(n, 30, snr, profiles="peaks", active=[n, n])
             for n in (3, 4, 5)
             for snr in (25, 35)
         },
         wrong_counts=0,
     ),
-    "low-snr": Row({f"32, 4N, {snr} dB": setting(32, snr, 4 * 32) for snr in (12, 8)}),
+    "low-snr": Row({f"32, 4N, {snr} dB": setting(32, 4 * 32, snr) for snr in (12, 8)}),
 }
 SMOKE_ROWS = {"smoke": Row({"16, 30 dB": SMOKE}, wrong_counts=0, gap=0.02, seeds=SEEDS[:1])}
 BESIDE_RANK_RULES = ("low-snr", "smoke")
@@ -138,7 +121,7 @@ def run(cell: Cell) -> Result:
 
 
 def acceptance(name: str, row: Row, runs: pd.DataFrame) -> list[dict[str, str]]:
-    """What issue 3 asks of a row, over the runs there are."""
+    """What is asked of a row, over the runs there are."""
     miss = (runs["count"] - runs["true_count"]).abs()
     what = f"{name} ({len(runs)} runs)"
     lines = []
@@ -162,13 +145,10 @@ def beside_rank_rules(runs: pd.DataFrame) -> list[dict[str, Any]]:
     columns = {"true": "true_count", "GMCR": "count", "rank rules' median": "rank"}
     columns |= {rule.title: name for name, rule in RULES.items()}
     return [
-        {"setting": label, **{head: listed(group[column]) for head, column in columns.items()}}
+        {"setting": label}
+        | {head: " ".join(shown(n, "{:.0f}") for n in group[column]) for head, column in columns.items()}
         for label, group in runs.groupby("setting", sort=False)
     ]
-
-
-def listed(counts: pd.Series) -> str:
-    return " ".join("–" if pd.isna(count) else f"{int(count)}" for count in counts)
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import cProfile
 import pstats
 import warnings
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -22,20 +21,8 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from common import (
-    SEEDS,
-    SMOKE,
-    Cell,
-    Result,
-    check,
-    fit,
-    matched_cosines,
-    measure,
-    mixtures,
-    parser,
-    report,
-    score,
-)
+from common import SEEDS, Cell, Result, check, measure, parser, report, timed
+from fits import SMOKE, fit, matched_cosines, mixtures, score, setting
 
 MATCHED = 0.95
 
@@ -43,11 +30,9 @@ MATCHED = 0.95
 def nmf(D: np.ndarray, count: int) -> tuple[NMF, float]:
     """NMF as the acceptance table names it, and the seconds it took."""
     model = NMF(count, init="nndsvda", max_iter=200, random_state=0)
-    start = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # 200 sweeps are what was asked for
-        model.fit(D)
-    return model, perf_counter() - start
+        return timed(lambda: model.fit(D))
 
 
 def run(cell: Cell) -> Result:
@@ -103,7 +88,7 @@ def main() -> None:
     options.add_argument("--threads", type=int, default=2)
     options.add_argument("--profile", action="store_true", help="also show where the time goes")
     given = options.parse_args()
-    size = SMOKE if given.smoke else {"n_components": 256, "n_samples": 1024, "snr_db": 20}
+    size = SMOKE if given.smoke else setting(256, 1024, 20)
     setup = {"repeats": given.repeats, "threads": given.threads}
     row = "smoke" if given.smoke else "256-4N-20dB"
     cells = [{"row": row, **size, **setup, "random_state": seed} for seed in given.seeds or SEEDS[:1]]

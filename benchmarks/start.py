@@ -9,13 +9,13 @@ starting pools of K0 samples drawn at random; a data set passes when all of thes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from common import SEEDS, SMOKE, Cell, Result, check, largest_miss, measure, mixtures, parser, report, warm_up
+from common import SEEDS, Cell, Result, check, measure, parser, report, timed
+from fits import SMOKE, largest_miss, mixtures, right_counts, setting, true_count, warm_up
 from gmcr.scoring import match
 from gmcr.window.search import Options
 from gmcr.window.solver import solve
@@ -27,14 +27,7 @@ SHARE_SAME = 19 / 20
 
 def cells(seeds: Sequence[int]) -> list[Cell]:
     return [
-        {
-            "row": f"{ratio}N-{snr}dB",
-            "n_components": N,
-            "n_samples": ratio * N,
-            "snr_db": snr,
-            "random_state": seed,
-            "factor": factor,
-        }
+        {"row": f"{ratio}N-{snr}dB", **setting(N, ratio * N, snr, random_state=seed), "factor": factor}
         for ratio in (4, 8)
         for snr in (20, 30)
         for seed in seeds
@@ -49,14 +42,12 @@ def run(cell: Cell) -> Result:
     n_start = None if factor is None else round(factor * cell["n_components"])
     rng = np.random.default_rng(cell["random_state"])
     pool = None if n_start is None else mix.D[rng.choice(len(mix.D), n_start, replace=False)]
-    start = perf_counter()
-    solution = solve(mix.D, Options(pool=pool))
-    seconds = perf_counter() - start
+    solution, seconds = timed(lambda: solve(mix.D, Options(pool=pool)))
     if solution.interrupted:
         raise KeyboardInterrupt
     return {
         "count": solution.state.count,
-        "true_count": int(mix.supports.any(axis=0).sum()),
+        "true_count": true_count(mix),
         "exact": match((solution.state.S, solution.state.C), mix).exact,
         "seconds": seconds,
     }
@@ -65,7 +56,7 @@ def run(cell: Cell) -> Result:
 def line_of(factor: Any, runs: pd.DataFrame) -> dict[str, Any]:
     return {
         "starting slots / N": "default" if pd.isna(factor) else f"{factor:.1f}",
-        "counts exact": f"{(runs['count'] == runs['true_count']).sum()}/{len(runs)}",
+        "counts exact": right_counts(runs),
         "largest miss": largest_miss(runs),
         "exact": f"{runs['exact'].mean():.4f}",
         "seconds": f"{runs['seconds'].median():.2f}",

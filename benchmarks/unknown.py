@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import SMOKE, Cell, Result, check, fit, measure, mixtures, parser, report, true_noise
+from common import Cell, Result, check, measure, parser, report
+from fits import COUNTS, FRESH_SEED, SMOKE, fit, mixtures, setting, true_noise
 from gmcr import decode
 from gmcr.mixtures import Mixtures
 from gmcr.scoring import match
@@ -26,8 +27,6 @@ from gmcr.scoring import match
 SEEDS = tuple(range(100, 110))
 LEVELS = (8, 12, 15, 20, 25, 30)
 FRESH = 1_000
-FRESH_SEED = 1_000_000  # far from any seed of training samples
-COUNTS = {8: 10, 12: 30, 20: 300, 30: 3000}  # counts per entry at which Poisson noise is about as large
 SETTINGS: dict[str, dict[str, Any]] = {
     "constant": {"noise": "constant"},
     "poisson": {"noise": "poisson", "n_components": 32},
@@ -52,7 +51,7 @@ def cells(seeds: Sequence[int]) -> list[Cell]:
 
 def _cell(row: str, snr: int, seed: int, changes: dict[str, Any], how: str = "among") -> Cell:
     n = changes.get("n_components", 64)
-    base = {"n_components": n, "n_samples": (4 if n >= 32 else 8) * n, "snr_db": snr, "random_state": seed}
+    base = setting(n, (4 if n >= 32 else 8) * n, snr, random_state=seed)
     return {"row": row, **base, **changes, "fresh": FRESH, "how": how}
 
 

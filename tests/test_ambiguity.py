@@ -6,12 +6,9 @@ from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
-import typer
 from sklearn.decomposition import NMF
-from typer.testing import CliRunner
 
 from gmcr import Decomposition, make_mixtures
-from gmcr.cli.ambiguity import ambiguity
 from gmcr.errors import InputError
 from gmcr.noise import Proportional
 from gmcr.theory import ambiguity as module
@@ -110,8 +107,7 @@ def test_the_band_does_not_depend_on_which_solution_is_given(n_components):
     profiles = np.vstack([0.5 * (end.profiles[0] + S[0]), S[1:]])
     T = np.linalg.inv(profiles @ np.linalg.pinv(S))
     moved = C @ T
-    if (moved < 0).any():
-        pytest.skip("this seed has no such way")
+    assert (moved >= 0).all()
     again = bands_of(Decomposition.from_factors(moved, np.maximum(profiles, 0)))
     for one, other in zip(out.bands, again.bands):
         assert (one.min, one.max) == pytest.approx((other.min, other.max), abs=1e-4)
@@ -276,6 +272,7 @@ def test_corners_against_brute_force():
             assert answer
         elif slack.max() < -0.03:  # clearly none, finer than the rim's steps
             assert not answer
+    assert 5 < np.count_nonzero(answers) < 35
 
 
 def test_derivatives_are_those_of_the_values():
@@ -417,17 +414,14 @@ def test_planes_can_be_drawn():
         assert axes.plot.called
 
 
-def test_the_command(tmp_path):
+def test_the_command(run, tmp_path):
     found = together(2)
     found.save(tmp_path / "model.gmcr")
     np.save(tmp_path / "data.npy", found.reconstruct())
-    app = typer.Typer()
-    app.command()(ambiguity)
-    files = [str(tmp_path), str(tmp_path / "data.npy")]
-    plain = CliRunner().invoke(app, [*files, "--noise", "0.05", "-o", str(tmp_path / "ends.csv")])
-    assert plain.exit_code == 0, plain.output
-    assert "Could it look different" in plain.output
+    command = ["ambiguity", tmp_path, tmp_path / "data.npy"]
+    code, out, err = run(*command, "--noise", "0.05", "-o", tmp_path / "ends.csv")
+    assert code == 0, err
+    assert "Could it look different" in out
     assert len((tmp_path / "ends.csv").read_text().splitlines()) == 5
-    packed = CliRunner().invoke(app, [*files, "--any-support", "--json"])
-    assert json.loads(packed.stdout)["closed"] is False
-    assert CliRunner().invoke(app, [*files, "--c-min", "-1"]).exit_code == 2
+    assert json.loads(run(*command, "--any-support", "--json")[1])["closed"] is False
+    assert run(*command, "--c-min", "-1")[0] == 2

@@ -11,13 +11,10 @@ from gmcr.errors import InputError
 from gmcr.theory import conditions
 from gmcr.theory.facts import gather
 from gmcr.theory.spark import SparkMargin
+from solutions import WRONG, dropped, merged, rotated, split, true_solution
 
 CONDITIONS = {f"C{number}" for number in range(1, 12)}
 NOTHING_GIVEN = dict.fromkeys(("k", "c_min", "c_max", "eps_fit", "floor", "diversity"))
-
-
-def truth_of(mix, **fields):
-    return Decomposition.from_factors(mix.C, mix.S, **fields)
 
 
 def status(certificate, name):
@@ -35,13 +32,13 @@ def clean():
 @pytest.mark.parametrize("seed", range(10))
 def test_the_truth_over_a_known_pool_is_proved_at_55_db(seed):
     mix = make_mixtures(16, 64, 55, random_state=seed)
-    certificate = certify(mix.D, truth_of(mix), noise=mix.sigma, known_pool=True)
+    certificate = certify(mix.D, true_solution(mix), noise=mix.sigma, known_pool=True)
     assert certificate.verdict == "proved"
     assert status(certificate, "C1") == status(certificate, "C2") == "holds"
 
 
 def test_the_proved_error_bound_holds(clean):
-    certificate = certify(clean.D, truth_of(clean), noise=clean.sigma, known_pool=True)
+    certificate = certify(clean.D, true_solution(clean), noise=clean.sigma, known_pool=True)
     found = np.zeros_like(clean.C)
     for m, held in enumerate(clean.supports):
         found[m, held] = np.linalg.lstsq(clean.S[held].T, clean.D[m], rcond=None)[0]
@@ -71,7 +68,7 @@ def test_a_spare_component_is_not_proved_however_the_spark_margin_turns_out(clea
     wide = SparkMargin(1e-6, 0.5, 8, tuple(range(8)), "relaxation")
     monkeypatch.setattr("gmcr.theory.facts.spark_margin", lambda *args, **kwargs: wide)
     given = {"noise": clean.sigma, "c_min": 1.0, "known_pool": True}
-    assert certify(clean.D, truth_of(clean), **given).verdict == "conditional"
+    assert certify(clean.D, true_solution(clean), **given).verdict == "conditional"
     assert certify(clean.D, larger, **given).verdict == "consistent"
 
 
@@ -90,21 +87,21 @@ def test_an_enlarged_support_fails_c2():
 
 def test_at_20_db_it_says_what_is_missing():
     mix = make_mixtures(16, 64, 20, random_state=0)
-    certificate = certify(mix.D, truth_of(mix), noise=mix.sigma, known_pool=True)
+    certificate = certify(mix.D, true_solution(mix), noise=mix.sigma, known_pool=True)
     assert certificate.verdict == "consistent"
     assert "dB more SNR would open it" in certificate.sentence
     better = make_mixtures(16, 64, 45, random_state=0)
-    assert certify(better.D, truth_of(better), noise=better.sigma, known_pool=True).verdict == "proved"
+    assert certify(better.D, true_solution(better), noise=better.sigma, known_pool=True).verdict == "proved"
 
 
 def test_a_closed_window_opens_at_the_stated_snr():
     mix = make_mixtures(16, 64, 30, random_state=0)
-    facts = gather(mix.D, truth_of(mix), mix.sigma, 0.05, NOTHING_GIVEN, 0.1)
+    facts = gather(mix.D, true_solution(mix), mix.sigma, 0.05, NOTHING_GIVEN, 0.1)
     window = conditions.fixed_pool_window(facts)
     missing = conditions.decibels(window.value, window.threshold)
     scale, clean = 10 ** (-(missing + 0.01) / 20), mix.C @ mix.S
     D = clean + scale * (mix.D - clean)
-    quieter = gather(D, truth_of(mix), scale * mix.sigma, 0.05, NOTHING_GIVEN, 0.1)
+    quieter = gather(D, true_solution(mix), scale * mix.sigma, 0.05, NOTHING_GIVEN, 0.1)
     assert window.status == "fails"
     assert conditions.fixed_pool_window(quieter).status == "holds"
 
@@ -113,14 +110,14 @@ def test_a_closed_window_opens_at_the_stated_snr():
 
 
 def test_a_learned_pool_is_never_proved(clean):
-    certificate = certify(clean.D, truth_of(clean), noise=clean.sigma)
+    certificate = certify(clean.D, true_solution(clean), noise=clean.sigma)
     assert certificate.verdict == "consistent"
     assert {"C4", "C7", "C9", "C11"} <= set(certificate.conditions.query("status == 'unchecked'")["name"])
 
 
 def test_without_noise_and_with_pairs_a_learned_pool_is_proved_if():
     mix = make_mixtures(8, 200, None, random_state=1)
-    certificate = certify(mix.D, truth_of(mix), noise=0.0)
+    certificate = certify(mix.D, true_solution(mix), noise=0.0)
     assert certificate.verdict == "conditional"
     assert "C4 and C7" in certificate.sentence
     assert certificate.profile_error == 0.0
@@ -128,7 +125,7 @@ def test_without_noise_and_with_pairs_a_learned_pool_is_proved_if():
 
 def test_the_robust_window_says_how_far_away_it_is():
     mix = make_mixtures(8, 400, 20, active=(1, 2), random_state=1)
-    facts = gather(mix.D, truth_of(mix), mix.sigma, 0.05, NOTHING_GIVEN, 0.1)
+    facts = gather(mix.D, true_solution(mix), mix.sigma, 0.05, NOTHING_GIVEN, 0.1)
     robust = conditions.robust_window(facts)
     assert not robust.is_open
     assert 20 < robust.missing_db < 200
@@ -140,7 +137,7 @@ def test_the_robust_window_says_how_far_away_it_is():
 
 def test_an_open_robust_window_is_conditional_and_keeps_its_promises():
     mix = make_mixtures(4, 200, 150, active=(1, 2), random_state=1)
-    certificate = certify(mix.D, truth_of(mix), noise=mix.sigma)
+    certificate = certify(mix.D, true_solution(mix), noise=mix.sigma)
     assert certificate.verdict == "conditional"
     assert "C9 and C11" in certificate.sentence
     assert 0 < certificate.profile_error < 1
@@ -156,7 +153,7 @@ def test_the_truth_is_hardly_ever_unsupported(snr_db, known_pool):
     wrong = 0
     for seed in range(25):
         mix = make_mixtures(12, 60, snr_db, n_features=128, random_state=seed)
-        verdict = certify(mix.D, truth_of(mix), noise=mix.sigma, known_pool=known_pool).verdict
+        verdict = certify(mix.D, true_solution(mix), noise=mix.sigma, known_pool=known_pool).verdict
         wrong += verdict == "unsupported"
     assert wrong <= 4  # of 25 at α = 0.05: more than 4 has a chance of 0.7 %
 
@@ -166,7 +163,7 @@ def test_correlated_noise_does_not_speak_against_the_truth():
         mix = make_mixtures(8, 100, None, n_features=96, random_state=seed)
         rng = np.random.default_rng(seed)
         noise = np.apply_along_axis(np.convolve, 1, rng.normal(size=(100, 104)), np.ones(9) / 3, mode="valid")
-        certificate = certify(mix.D + 0.05 * noise, truth_of(mix), noise=0.05)
+        certificate = certify(mix.D + 0.05 * noise, true_solution(mix), noise=0.05)
         assert certificate.verdict == "consistent"
         assert certificate.constants["noise correlation"] > 2
 
@@ -174,41 +171,7 @@ def test_correlated_noise_does_not_speak_against_the_truth():
 # Wrong solutions
 
 
-def dropped(mix):
-    return Decomposition.from_factors(np.delete(mix.C, 0, axis=1), np.delete(mix.S, 0, axis=0))
-
-
-def merged(mix):
-    C = np.delete(mix.C, 0, axis=1)
-    C[:, 0] += mix.C[:, 0]
-    S = np.delete(mix.S, 0, axis=0)
-    S[0] += mix.S[0]
-    return Decomposition.from_factors(C, S)
-
-
-def split(mix):
-    half = np.arange(len(mix.C)) % 2 == 0
-    first, second = np.where(half, mix.C[:, 0], 0.0), np.where(half, 0.0, mix.C[:, 0])
-    return Decomposition.from_factors(
-        np.column_stack([first, second, mix.C[:, 1:]]), np.vstack([mix.S[:1], mix.S])
-    )
-
-
-def enlarged(mix):
-    C = np.where(mix.supports, mix.C, 0.0)
-    rows = np.arange(len(C))
-    C[rows, np.argmin(C, axis=1)] += 1e-3
-    return Decomposition.from_factors(C, mix.S)
-
-
-def rotated(mix):
-    S, C = mix.S.copy(), mix.C.copy()
-    S[0] = mix.S[0] + 0.3 * mix.S[1]
-    C[:, 1] = np.maximum(C[:, 1] - 0.3 * C[:, 0], 0.0)
-    return Decomposition.from_factors(C, S)
-
-
-@pytest.mark.parametrize("corrupt", [dropped, merged, split, enlarged, rotated])
+@pytest.mark.parametrize("corrupt", WRONG.values())
 @pytest.mark.parametrize("known_pool", [True, False])
 @pytest.mark.parametrize("snr_db", [20, 40, 55])
 def test_wrong_solutions_are_never_proved(corrupt, known_pool, snr_db):
@@ -235,7 +198,7 @@ def test_the_failing_condition_is_named(corrupt, known_pool, name):
 
 def test_all_conditions_are_listed_and_the_forms_agree(clean):
     for known_pool in (True, False):
-        certificate = certify(clean.D, truth_of(clean), noise=clean.sigma, known_pool=known_pool)
+        certificate = certify(clean.D, true_solution(clean), noise=clean.sigma, known_pool=known_pool)
         assert set(certificate.conditions["name"]) >= CONDITIONS
         assert set(certificate.conditions["status"]) <= {"holds", "fails", "unchecked"}
         json.dumps(certificate.to_dict(), allow_nan=False)
@@ -244,7 +207,7 @@ def test_all_conditions_are_listed_and_the_forms_agree(clean):
 
 
 def test_text_is_escaped_in_html(clean):
-    certificate = certify(clean.D, truth_of(clean), noise=clean.sigma)
+    certificate = certify(clean.D, true_solution(clean), noise=clean.sigma)
     marked = replace(
         certificate,
         sentence="<b>s</b>",
@@ -257,10 +220,10 @@ def test_text_is_escaped_in_html(clean):
 
 
 def test_what_is_read_off_the_solution_is_said(clean):
-    certificate = certify(clean.D, truth_of(clean), noise=clean.sigma, k=4)
+    certificate = certify(clean.D, true_solution(clean), noise=clean.sigma, k=4)
     assert "c_min" in certificate.read_off
     assert "k" not in certificate.read_off
-    assert "noise" in certify(clean.D, truth_of(clean)).read_off
+    assert "noise" in certify(clean.D, true_solution(clean)).read_off
 
 
 def test_correlated_noise_raises_the_proxy():
@@ -268,8 +231,8 @@ def test_correlated_noise_raises_the_proxy():
     mix = make_mixtures(8, 200, None, n_features=96, random_state=0)
     white = 0.01 * rng.normal(size=mix.D.shape)
     smooth = np.apply_along_axis(lambda row: np.convolve(row, np.ones(9) / 3, mode="same"), 1, white)
-    plain = gather(mix.D + white, truth_of(mix), 0.01, 0.05, NOTHING_GIVEN, 0.1)
-    correlated = gather(mix.D + smooth, truth_of(mix), 0.01, 0.05, NOTHING_GIVEN, 0.1)
+    plain = gather(mix.D + white, true_solution(mix), 0.01, 0.05, NOTHING_GIVEN, 0.1)
+    correlated = gather(mix.D + smooth, true_solution(mix), 0.01, 0.05, NOTHING_GIVEN, 0.1)
     assert plain.correlated == 1.0
     # The covariance of a running sum of nine, divided by three: its largest eigenvalue is about nine.
     assert 2.5 < correlated.correlated < 4.0
@@ -278,14 +241,14 @@ def test_correlated_noise_raises_the_proxy():
 def test_missing_entries_are_at_most_consistent(clean):
     D = clean.D.copy()
     D[3, 7] = np.nan
-    assert certify(D, truth_of(clean), noise=clean.sigma, known_pool=True).verdict == "consistent"
+    assert certify(D, true_solution(clean), noise=clean.sigma, known_pool=True).verdict == "consistent"
 
 
 def test_the_verdict_does_not_depend_on_order_or_scale(clean):
     rng = np.random.default_rng(1)
     rows, slots = rng.permutation(64), rng.permutation(16)
     moved = Decomposition.from_factors(3.0 * clean.C[rows][:, slots], clean.S[slots])
-    first = certify(clean.D, truth_of(clean), noise=clean.sigma, known_pool=True)
+    first = certify(clean.D, true_solution(clean), noise=clean.sigma, known_pool=True)
     second = certify(3.0 * clean.D[rows], moved, noise=3.0 * clean.sigma[rows], known_pool=True)
     assert (first.verdict, first.concentration_error * 3) == (
         second.verdict,
@@ -296,6 +259,6 @@ def test_the_verdict_does_not_depend_on_order_or_scale(clean):
 @pytest.mark.parametrize("wrong", [{"alpha": 1.5}, {"k": 0}, {"c_min": -1.0}, {"eps_fit": np.nan}])
 def test_arguments_are_checked(clean, wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
-        certify(clean.D, truth_of(clean), **wrong)
+        certify(clean.D, true_solution(clean), **wrong)
     with pytest.raises(InputError, match="samples that were decomposed"):
-        certify(clean.D[1:], truth_of(clean))
+        certify(clean.D[1:], true_solution(clean))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import os
+import json
 import pickle
-import subprocess
-import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +29,7 @@ from gmcr.decoding.prices import usage_price
 from gmcr.errors import InputError
 from gmcr.scoring import match
 from gmcr.window.pool_confidence import learned_from
+from interpreter import python
 
 LAW = SupportLaw(np.array([0.5, 2.0, 5.0]), np.array([0.2, 0.7 / 3]), np.array([0.1, 0.5, 0.4]), np.ones(5))
 
@@ -142,25 +142,22 @@ class TestPosterior:
 
     def test_empty_supports(self):
         D, S, _ = small_problem(8)
-        found = support_posterior(D, S, np.zeros((len(D), 5)), 0.25)
-        assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
+        found = support_posterior(D, S, np.zeros((len(D), 5)), 0.25, law=LAW)
+        empty = [exact_posterior(x, S, 0.25)[()] for x in D]
+        np.testing.assert_allclose(found.confidence, empty, atol=0.03)
 
     def test_without_compilation(self):
-        code = (
-            "import numpy as np; from test_confidence import LAW, small_problem;"
-            "from gmcr.confidence.supports import support_confidence;"
-            "D, S, C = small_problem(9, 6); print(repr(support_confidence(D, S, C, 0.25, law=LAW).tolist()))"
-        )
-        plain = subprocess.run(
-            [sys.executable, "-W", "error::RuntimeWarning", "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=os.path.dirname(__file__),
-            env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        )
+        code = """
+            import sys
+            sys.path.insert(0, sys.argv[1])
+            from gmcr.confidence.supports import support_confidence
+            from test_confidence import LAW, small_problem
+            D, S, C = small_problem(9, 6)
+            print(support_confidence(D, S, C, 0.25, law=LAW).tolist())
+        """
+        plain = json.loads(python(code, Path(__file__).parent, NUMBA_DISABLE_JIT="1"))
         D, S, C = small_problem(9, 6)
-        np.testing.assert_allclose(eval(plain.stdout), support_confidence(D, S, C, 0.25, law=LAW), atol=1e-9)
+        np.testing.assert_allclose(plain, support_confidence(D, S, C, 0.25, law=LAW), atol=1e-9)
 
     def test_input_is_checked(self):
         D, S, C = small_problem(0, 4)
@@ -286,6 +283,13 @@ class TestCalibration:
         assert expected_calibration_error(stated, right) <= 0.03
 
 
+@pytest.fixture(scope="module")
+def learned():
+    """Samples, and a model of them."""
+    mix = make_mixtures(8, 64, snr_db=12, n_features=128, random_state=0)
+    return mix, GMCR(random_state=0).fit(mix.D)
+
+
 class TestLearnedPool:
     def test_own_share_is_that_of_a_refit_without_the_sample(self):
         rng = np.random.default_rng(0)
@@ -303,17 +307,15 @@ class TestLearnedPool:
             np.testing.assert_allclose(S @ D[m] - own[m] * along[m], refit @ D[m], atol=1e-8)
             np.testing.assert_allclose(own_r[m], S @ (D[m] - C[m] @ S), atol=1e-9)
 
-    def test_decoding_says_it_row_by_row(self):
-        mix = make_mixtures(8, 64, snr_db=12, n_features=128, random_state=0)
-        model = GMCR(random_state=0).fit(mix.D)
+    def test_decoding_says_it_row_by_row(self, learned):
+        mix, model = learned
         fresh = make_mixtures(8, 50, snr_db=12, n_features=128, random_state=1, profiles=mix.S)
         all_at_once = model.decode(fresh.D).confidence
         assert ((all_at_once >= 0) & (all_at_once <= 1)).all()
         np.testing.assert_allclose(model.decode(fresh.D[7:9]).confidence, all_at_once[7:9], atol=1e-6)
 
-    def test_training_samples_are_recognised(self):
-        mix = make_mixtures(8, 64, snr_db=12, n_features=128, random_state=0)
-        model = GMCR(random_state=0).fit(mix.D)
+    def test_training_samples_are_recognised(self, learned):
+        mix, model = learned
         fresh = make_mixtures(8, 64, snr_db=12, n_features=128, random_state=1, profiles=mix.S)
         seen = learned_from(
             model.decode(np.vstack([fresh.D, mix.D[::2]])).concentrations, model.concentrations_
@@ -328,9 +330,8 @@ class TestLearnedPool:
         np.testing.assert_array_equal(again.confidence, out.confidence)
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(out)).confidence, out.confidence)
 
-    def test_a_saved_model_says_the_same(self, tmp_path):
-        mix = make_mixtures(8, 64, snr_db=12, n_features=128, random_state=0)
-        model = GMCR(random_state=0).fit(mix.D)
+    def test_a_saved_model_says_the_same(self, learned, tmp_path):
+        mix, model = learned
         model.save(tmp_path / "run.gmcr")
         loaded = GMCR.load(tmp_path / "run.gmcr")
         np.testing.assert_array_equal(loaded.decode(mix.D).confidence, model.decode(mix.D).confidence)

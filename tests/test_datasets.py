@@ -8,8 +8,7 @@ import pytest
 import gmcr
 from gmcr import datasets
 from gmcr.errors import FileError
-
-ORIGINALS = Path(__file__).parents[2] / "shared" / "data" / "originals"
+from shared_data import DATA, ORIGINALS
 
 
 @pytest.fixture
@@ -20,8 +19,8 @@ def originals(monkeypatch):
 
 
 def known(name):
-    with np.load(ORIGINALS.parent / f"{name}.npz") as file:
-        return {key: file[key] for key in file}
+    with np.load(DATA / f"{name}.npz") as file:
+        return dict(file)
 
 
 def test_carbs(originals):

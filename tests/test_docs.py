@@ -25,12 +25,13 @@ import typer
 
 import gmcr
 from gmcr.cli.app import app, main
+from shared_data import ORIGINALS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-ORIGINALS = ROOT.parent / "shared" / "data" / "originals"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+SOURCES = (ROOT / "src", ROOT / "reproduction" / "src")
 FENCE = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<body>.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
 SNIPPET = re.compile(r'^--8<-- "(.+)"$')
 PRINTS = 'text title="prints"'
@@ -55,10 +56,12 @@ def use_originals(monkeypatch, text):
         monkeypatch.setenv("GMCR_DATA", str(ORIGINALS))
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
 def run_shell(body):
     """A bash block; gmcr lines run, others must name what is there."""
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     for line in body.strip().split("\n"):
         program, *words = shlex.split(line, comments=True)
         if program == "gmcr":
@@ -68,7 +71,7 @@ def run_shell(body):
         elif program == "pip":
             assert words[0] == "install", line
             extras = re.search(r"\[(.*)\]", line)
-            assert set(extras[1].split(",") if extras else ()) <= set(project["optional-dependencies"]), line
+            assert set(extras[1].split(",") if extras else ()) <= set(PROJECT["optional-dependencies"]), line
         else:
             raise AssertionError(f"a bash block cannot be checked: {line}")
 
@@ -107,23 +110,33 @@ def test_examples_run(example, tmp_path, monkeypatch, capsys):
     assert f'"examples/{example.name}"' in (DOCS / "examples.md").read_text(), "not shown in docs/examples.md"
 
 
-def shown():
-    return re.findall(r"^::: (\S+)", (DOCS / "api.md").read_text(), re.MULTILINE)
+PUBLIC = sorted(set(gmcr.__all__) - {"__version__"})
 
 
 def test_the_reference_holds_every_public_name():
-    names = {name.rsplit(".", 1)[-1] for name in shown()}
-    assert set(gmcr.__all__) - {"__version__"} <= names
+    shown = re.findall(r"^::: (\S+)", (DOCS / "api.md").read_text(), re.MULTILINE)
+    assert set(PUBLIC) <= {name.rsplit(".", 1)[-1] for name in shown}
 
 
-@pytest.mark.parametrize("name", shown())
-def test_examples_of_the_reference(name):
-    home, _, last = name.rpartition(".")
-    thing = getattr(importlib.import_module(home), last)
-    runner = doctest.DocTestRunner(optionflags=FLAGS)
-    for case in doctest.DocTestFinder(recurse=False).find(thing, name):
-        runner.run(case)
-    assert runner.failures == 0
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example(name):
+    (found,) = doctest.DocTestFinder(recurse=False).find(getattr(gmcr, name), name)
+    assert found.examples
+
+
+def modules_with_examples():
+    for folder in SOURCES:
+        for path in sorted(folder.rglob("*.py")):
+            if ">>> " in path.read_text(encoding="utf-8"):
+                yield ".".join(path.relative_to(folder).with_suffix("").parts)
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_examples_of_docstrings(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
+    assert found.failed == 0
+    assert found.attempted > 0
 
 
 def load(path):
@@ -156,10 +169,15 @@ def test_command_reference_holds_all_options():
             )
 
 
+def test_what_is_to_be_cited_is_this_version():
+    assert f"version: {PROJECT['version']}" in (ROOT / "CITATION.cff").read_text().splitlines()
+
+
 def test_scripts_named_in_the_pages_exist():
-    for page in PAGES:
-        for script in re.findall(r"python ((?:benchmarks|examples|docs)/\S+?\.py)", page.read_text()):
-            assert (ROOT / script).is_file(), (page.name, script)
+    script = re.compile(r"python ((?:benchmarks|examples|docs)/\S+?\.py)")
+    named = {found for page in PAGES for found in script.findall(page.read_text(encoding="utf-8"))}
+    assert len(named) > 10
+    assert {name for name in named if not (ROOT / name).is_file()} == set()
 
 
 @pytest.mark.skipif(

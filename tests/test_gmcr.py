@@ -1,12 +1,6 @@
 """The estimator GMCR: scikit-learn's contract, every option, what must not change the answer, and real data."""
 
 import pickle
-import signal
-import subprocess
-import sys
-import textwrap
-import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,8 +16,8 @@ from gmcr.errors import FileError, InputError
 from gmcr.noise import Constant
 from gmcr.scoring import match
 from gmcr.storage import read_model, write_model
-
-REAL = Path(__file__).parents[2] / "shared" / "data"
+from interpreter import killed_at
+from shared_data import DATA, needs_data
 
 
 def mixtures(seed=1, **changes):
@@ -450,7 +444,7 @@ def test_checkpoint_is_removed_when_the_fit_completes(mix, tmp_path, model):
     seen = []
     file = tmp_path / "run.checkpoint"
     saved = GMCR(callback=lambda row: seen.append(file.exists())).fit(mix.D, checkpoint=file)
-    assert all(seen)
+    assert set(seen) == {True}
     assert not list(tmp_path.iterdir())
     np.testing.assert_array_equal(saved.components_, model.components_)
 
@@ -493,23 +487,13 @@ def _interrupted(D, file):
 def test_killed_run_resumes(tmp_path, mix, model):
     """A real kill, in the middle of the work."""
     script = """
-        import sys, time
+        import sys
         from gmcr import GMCR, make_mixtures
         mix = make_mixtures(14, 84, snr_db=25, n_features=96, random_state=1)
-        def slowly(row):
-            print(row.stage, flush=True)
-            time.sleep(0.5)
-        GMCR(callback=slowly).fit(mix.D, checkpoint=sys.argv[1])
+        GMCR(callback=lambda row: pause()).fit(mix.D, checkpoint=sys.argv[1])
     """
     file = tmp_path / "run.checkpoint"
-    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script), file], stdout=subprocess.PIPE)
-    for _ in range(4):
-        child.stdout.readline()
-    time.sleep(0.1)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    child.stdout.close()
-    assert child.returncode == -signal.SIGKILL
+    killed_at(4, script, file)
     assert [path.name for path in tmp_path.iterdir()] == ["run.checkpoint"]
     same_pool(GMCR().fit(mix.D, checkpoint=file), model, atol=1e-3)
     assert not file.exists()
@@ -677,12 +661,12 @@ def test_load_refuses_other_files(tmp_path, model):
 # Real data, with default settings
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not at ../shared/data")
+@needs_data
 @pytest.mark.parametrize(
     ("name", "count"), [("carbs", 3), ("als2004", 4), ("claus_eem", 3), ("simdata_uv_noisy", 3)]
 )
 def test_real_data(name, count):
-    data = np.load(REAL / f"{name}.npz")
+    data = np.load(DATA / f"{name}.npz")
     model = GMCR().fit(data["D"])
     assert model.n_components_ == count
     if name == "carbs":

@@ -1,7 +1,6 @@
 """Reading tables: what is inferred from a file, what is refused, and that writing reads back."""
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -21,9 +20,9 @@ from gmcr.io.reading import read_pool, read_table
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit, unit_in
 from gmcr.io.xlsx import read_xlsx, write_xlsx
+from shared_data import DATA, needs_data
 
 SETS = ("carbs", "nir", "als2004", "claus_eem", "simdata_uv_noisy")
-DATA = Path(__file__).parents[2] / "shared" / "data"
 nan = np.nan
 TEN = ",".join(map(str, range(400, 410)))
 
@@ -144,7 +143,7 @@ def test_a_file_that_is_not_there(tmp_path):
         read_table(tmp_path / "spectrum.7")
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     values=st.lists(
         st.lists(st.one_of(st.floats(allow_nan=True, allow_infinity=False)), min_size=3, max_size=3),
@@ -234,10 +233,9 @@ def test_an_array_that_claims_more_than_the_file_holds(tmp_path):
 # The same numbers, however a set is exported
 
 
+@needs_data
 @pytest.mark.parametrize("name", SETS)
 def test_five_sets_read_the_same_in_every_form(tmp_path, name):
-    if not DATA.exists():
-        pytest.skip("../shared/data is not here")
     with np.load(DATA / f"{name}.npz") as file:
         D, axis = file["D"], file["axis"]
     names = tuple(f"s{index}" for index in range(len(D)))

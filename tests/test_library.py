@@ -1,8 +1,6 @@
 """Naming profiles from a spectral library: scores, levels, the assignment, files, and the command."""
 
 import json
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +12,7 @@ from decoys import decoy_library
 from gmcr import GMCR, Decomposition, make_mixtures
 from gmcr.errors import FileError, InputError
 from gmcr.naming import Library, match, read_library, scores
-
-CARBS = Path(__file__).parents[2] / "shared" / "data" / "carbs.npz"
+from shared_data import DATA, needs_data
 
 
 def peaks(n, channels=400, seed=0):
@@ -197,16 +194,10 @@ def test_spectra_that_cannot_be_compared_are_left_out():
 # Carbs: the acceptance
 
 
-@cache
-def carbs():
-    if not CARBS.exists():
-        pytest.skip("the real data are not at ../shared/data")
-    data = np.load(CARBS)
-    return data, GMCR(random_state=0).fit(pd.DataFrame(data["D"], columns=data["axis"]))
-
-
+@needs_data
 def test_carbs_are_named_and_a_missing_one_is_not():
-    data, model = carbs()
+    data = np.load(DATA / "carbs.npz")
+    model = GMCR(random_state=0).fit(pd.DataFrame(data["D"], columns=data["axis"]))
     truth = np.corrcoef(model.components_, data["S"])[:3, 3:].argmax(axis=1)
     labels = [str(label) for label in data["labels"][truth]]
     for seed in range(3):
@@ -302,7 +293,7 @@ def test_fit_with_fixed_profiles_by_name(run, files):
     assert "Component 0 is fixed: delta." in err
     assert "interpolated onto the axis of the samples" in err
     model = GMCR.load(folder / "fit" / "model.gmcr")
-    assert (model.components_[0] @ mix.S[3], model.components_[1] @ mix.S[0]) > (0.999, 0.999)
+    assert min(model.components_[0] @ mix.S[3], model.components_[1] @ mix.S[0]) > 0.999
     assert model.n_components_ == 5
     names = pd.read_csv(folder / "fit" / "matches.csv")
     assert list(names["name"]) == ["delta", "alpha"]

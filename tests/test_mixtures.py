@@ -257,7 +257,7 @@ def test_generator_advances_and_none_is_fresh():
 # Any argument within bounds
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n_components=st.integers(1, 12),
     n_samples=st.integers(1, 15),

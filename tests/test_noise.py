@@ -253,7 +253,7 @@ def test_unknown_law():
 # Leverage and degrees of freedom
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), n_slots=st.integers(1, 8), weighted=st.booleans())
 def test_leverage_is_the_diagonal_of_the_hat_matrix(seed, n_slots, weighted):
     rng = np.random.default_rng(seed)

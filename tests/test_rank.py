@@ -251,7 +251,7 @@ def test_same_seed_same_report(mixture):
     assert estimate_rank(D, random_state=np.random.default_rng(0)).counts == report.counts
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(rank=st.integers(1, 8), n=st.integers(40, 90), p=st.integers(40, 90), seed=st.integers(0, 10**6))
 def test_rank_of_exact_products(rank, n, p, seed):
     rng = np.random.default_rng(seed)

@@ -1,6 +1,5 @@
 """Readers of other programs' files: the numbers they hold, and one clear error where they are damaged."""
 
-import os
 import re
 import struct
 import subprocess
@@ -21,9 +20,9 @@ import made_files as made
 from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.io import Format, Table, apart
 from gmcr.io.formats import FORMATS, format_of
+from interpreter import python
 from made_files import AXIS, NAMES, D
-
-ORIGINALS = Path(__file__).parents[2] / "shared" / "data" / "originals"
+from shared_data import DATA, ORIGINALS, needs_originals
 
 
 @pytest.fixture(scope="module")
@@ -382,18 +381,17 @@ def test_parquet_with_samples_in_columns(tmp_path):
     assert table.metadata == {"class": ["a", "b", "a", "b"]}
 
 
+@needs_originals
 def test_r_files_as_their_authors_publish_them():
-    if not ORIGINALS.exists():
-        pytest.skip("../shared/data/originals is not here")
     table = gmcr.read(ORIGINALS / "carbs.RData")
-    with np.load(ORIGINALS.parent / "carbs.npz") as file:
+    with np.load(DATA / "carbs.npz") as file:
         np.testing.assert_array_equal(table.samples, file["D"])
         np.testing.assert_array_equal(table.axis, file["axis"])
     assert "The array 'carbs/D' was taken: 21 x 1401." in table.notes
     with pytest.raises(InputError, match="holds the tables NIR/xNIR, NIR/yGlcEtOH; say the name of one"):
         gmcr.read(ORIGINALS / "NIR.rda")
     table = gmcr.read(ORIGINALS / "NIR.rda", name="xNIR")
-    with np.load(ORIGINALS.parent / "nir.npz") as file:
+    with np.load(DATA / "nir.npz") as file:
         np.testing.assert_array_equal(table.samples, file["D"])
         np.testing.assert_array_equal(table.axis, file["axis"])
     assert table.sample_names[:2] == ("R1 zaM 1", "R1 zaMt 2")
@@ -472,10 +470,7 @@ def test_modules_beside_the_data_are_not_run(files, tmp_path):
         (tmp_path / f"{name}.py").write_text("open('ran', 'w')\nraise SystemExit(3)\n")
     (tmp_path / "a.h5").write_bytes(files["made.h5"].read_bytes())
     code = "import gmcr; print(gmcr.read('a.h5').samples.shape)"
-    environment = os.environ | {"PYTHONPATH": ""}
-    command = [sys.executable, "-P", "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.stdout.strip() == "(4, 9)", done.stderr
+    assert python(code, cwd=tmp_path).strip() == "(4, 9)"
     assert not (tmp_path / "ran").exists()
 
 

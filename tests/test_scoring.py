@@ -252,7 +252,7 @@ def test_isolating_pairs_found_and_ceiling():
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_slots=st.integers(1, 8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_order_of_slots_does_not_matter(seed, n_slots):
     rng = np.random.default_rng(seed)
     true = rng.random((5, 12)), rng.random((20, 5)) * random_supports(5, 20, seed)

@@ -1,7 +1,6 @@
 """The baselines: what all of them must do, and each against an independent implementation or a known case."""
 
 import pickle
-import sys
 
 import numpy as np
 import pandas as pd
@@ -566,12 +565,6 @@ def test_mcr_als_is_pymcr():
     ours = mcr_als.mcr_als(D, None, start, 15, 0.0, signed=False)
     np.testing.assert_allclose(ours.C @ ours.S, theirs.D_opt_, atol=1e-8)
     assert not ours.converged
-
-
-def test_mcr_als_names_the_extra_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pymcr.mcr", None)
-    with pytest.raises(ImportError, match=r"gmcr\[paper\]"):
-        MCRALS(2).fit(GOOD)
 
 
 # ARD-NMF

@@ -2,10 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from itertools import permutations
 from pathlib import Path
 
@@ -22,9 +18,8 @@ from gmcr_paper.registry import EXPERIMENTS
 from gmcr_paper.results import LINES, Record, Results, key
 from gmcr_paper.running import Outcome, Run, perform
 from gmcr_paper.studies import measure, real, sets, simplex, synthetic
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-
+from interpreter import killed_at
+from shared_data import DATA, ORIGINALS, needs_data, needs_originals
 
 # Runs: kept, resumed, repeated
 
@@ -54,7 +49,7 @@ def test_a_run_is_kept_with_what_it_was_measured_with(tmp_path):
     assert line["settings"] == {"x": 3, "log": str(tmp_path / "log")}
     assert line["result"]["square"] == 9
     assert line["result"]["gap"] is None
-    assert line["seconds"] >= 0
+    assert line["seconds"] > 0
     assert line["versions"]["gmcr"]
     assert set(line["machine"]) == {"cores", "processor", "memory_gb"}
     record = next(iter(Results(tmp_path)))
@@ -120,37 +115,30 @@ def test_in_parallel_the_results_are_the_same(tmp_path):
 
 
 KILLED = """
-import sys, time
-sys.path.insert(0, {tests!r})
-from test_paper import cells, squared
-from gmcr_paper.results import Results
-from gmcr_paper.running import perform
-from pathlib import Path
+    import sys
+    from pathlib import Path
 
-def slow(settings):
-    time.sleep(0.2)
-    return squared(settings)
+    tests, folder = map(Path, sys.argv[1:])
+    sys.path.insert(0, str(tests))
+    sys.path.insert(0, str(tests.parents[1] / "tests"))
+    from gmcr_paper.results import Results
+    from gmcr_paper.running import perform
+    from test_paper import cells, squared
 
-perform(cells(Path({folder!r}), range(40)), Results(Path({folder!r})), slow)
+    def measured(settings):
+        pause()
+        return squared(settings)
+
+    perform(cells(folder, range(6)), Results(folder), measured)
 """
 
 
 def test_killed_half_way_and_started_again_nothing_is_done_twice(tmp_path):
-    code = KILLED.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
-    process = subprocess.Popen([sys.executable, "-c", code])
-    try:
-        for _ in range(600):
-            time.sleep(0.05)
-            if (tmp_path / LINES).exists() and (tmp_path / LINES).read_text().count("\n") >= 3:
-                break
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    kept = {record["x"] for record in Results(tmp_path)}
-    assert 3 <= len(kept) < 40
-    perform(cells(tmp_path, range(12)), Results(tmp_path), squared)
-    times = done(tmp_path)
-    assert all(times.count(x) == 1 for x in kept)
+    killed_at(4, KILLED, Path(__file__).parent, tmp_path)
+    assert [record["x"] for record in Results(tmp_path)] == [5, 4, 3]  # the costlier first
+    perform(cells(tmp_path, range(6)), Results(tmp_path), squared)
+    assert done(tmp_path) == [0, 1, 2, 3, 4, 5]
+    assert len(Results(tmp_path)) == 6
 
 
 # What is asked for
@@ -390,13 +378,11 @@ def test_sets_are_read_from_a_folder(tmp_path, monkeypatch):
         sets.load("carbs", tmp_path)
 
 
-@pytest.mark.skipif(
-    not (SHARED / "originals").is_dir(), reason="the original files are not at ../shared/data"
-)
+@needs_originals
 @pytest.mark.parametrize("name", ["carbs", "nir"])
 def test_original_files_hold_the_same(name, monkeypatch):
     monkeypatch.delenv("GMCR_DATA", raising=False)
-    one, other = sets.load(name, SHARED), sets.load(name, SHARED / "originals")
+    one, other = sets.load(name, DATA), sets.load(name, ORIGINALS)
     assert "GMCR_DATA" not in os.environ
     np.testing.assert_allclose(one.D, other.D)
     np.testing.assert_allclose(one.C, other.C)
@@ -421,9 +407,9 @@ def test_a_method_on_a_set(tmp_path):
     assert few["variance"] == pytest.approx(1e-3 * np.maximum(data.D, 0).var())
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the real data are not at ../shared/data")
+@needs_data
 def test_the_window_solver_on_the_carbs_simplex():
-    data = sets.load("carbs", SHARED)
+    data = sets.load("carbs", DATA)
     model = GMCR(random_state=0).fit(data.D)
     decode = lambda X: model.decode(X).concentrations  # noqa: E731
     reuse, _ = simplex.decoded(model.components_, decode, data, seed=100, draws=3)

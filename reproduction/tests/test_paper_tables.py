@@ -18,8 +18,9 @@ from gmcr_paper.studies.energy import band_row
 from gmcr_paper.studies.synthetic import scored
 from gmcr_paper.tables import NOT_RUN, Table, latex, markdown, mean_sd, span
 from gmcr_paper.truth import synthetic, truth_note
+from shared_data import SHARED
 
-PAPER = next(iter(sorted((Path(__file__).parents[3] / "shared" / "paper").glob("000_*.txt"))), None)
+PAPER = next(iter(sorted((SHARED / "paper").glob("000_*.txt"))), None)
 
 
 # A case made by hand: three components, six samples, four slots

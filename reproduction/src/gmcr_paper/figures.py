@@ -11,8 +11,6 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from gmcr.errors import InputError
-
 DPI = 150
 LABEL_RATIO = 1.3  # of counts whose labels can stand side by side
 STYLE: dict[Any, Any] = {
@@ -52,10 +50,7 @@ class Figure:
 
     def save(self, folder: Path, suffixes: tuple[str, ...] = (".png", ".pdf")) -> list[Path]:
         """Write the figure; the same results give the same bytes."""
-        try:
-            import matplotlib
-        except ModuleNotFoundError:
-            raise InputError("figures need matplotlib; install it with: pip install 'gmcr[paper]'") from None
+        import matplotlib
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure as Canvas
 

@@ -39,8 +39,8 @@ def estimator(
     phi : noise scale of ARD-NMF: a variance for "ard-oracle", and in units of the variance of D for the others
     signed : whether the samples have both signs
     """
-    from gmcr import baselines
     from gmcr.estimators.window import GMCR
+    from gmcr_paper import baselines
 
     if method == "window":
         # Its random state is not the seed of the data: the same data give the same answer.

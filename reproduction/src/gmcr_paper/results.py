@@ -28,7 +28,7 @@ Arrays = dict[str, np.ndarray]
 LINES = "runs.jsonl"
 ARRAYS = "arrays"
 PACKAGES = ("gmcr", "numpy", "scipy", "numba", "scikit-learn", "torch", "pyMCR")
-NO_SOLVERS = ("paper", "commands", "report", "io")  # folders of gmcr whose source no measurement depends on
+NO_SOLVERS = ("app", "cli", "io", "naming", "reporting")  # folders of gmcr that no measurement depends on
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,7 @@ def versions() -> dict[str, str]:
     files = [
         file for file in sorted(folder.rglob("*.py")) if file.relative_to(folder).parts[0] not in NO_SOLVERS
     ]
+    files += sorted(Path(__file__).with_name("baselines").glob("*.py"))
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:8]
     return {"python": platform.python_version(), "source": digest} | {
         name: found for name in PACKAGES if (found := _version(name))

@@ -20,7 +20,7 @@ PURITY_OFFSET = 0.05  # of the largest mean; Windig & Guilment advise 1 to 15 pe
 
 
 class MCRALS(Baseline):
-    """MCR-ALS with non-negativity and profiles of unit norm; needs pyMCR (`pip install 'gmcr[paper]'`).
+    """MCR-ALS with non-negativity and profiles of unit norm, as pyMCR has it.
 
     Parameters
     ----------
@@ -75,11 +75,9 @@ def mcr_als(
     D: FloatArray, C: FloatArray | None, S: FloatArray | None, max_iter: int, change: float, signed: bool
 ) -> Factors:
     """pyMCR from a start C (samples, K) or S (K, channels), until the error changes by less than `change`."""
-    try:
-        from pymcr.constraints import ConstraintNonneg
-        from pymcr.mcr import McrAR
-    except ModuleNotFoundError:
-        raise ImportError("MCRALS needs pyMCR; install it with: pip install 'gmcr[paper]'") from None
+    from pymcr.constraints import ConstraintNonneg
+    from pymcr.mcr import McrAR
+
     model = McrAR(
         c_regr=_Regressor(signed=False),
         st_regr=_Regressor(signed=signed),
