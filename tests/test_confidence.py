@@ -28,7 +28,7 @@ from gmcr.confidence.uncut import cut_moments, uncut
 from gmcr.decoding.prices import usage_price
 from gmcr.errors import InputError
 from gmcr.scoring import match
-from gmcr.window.pool_confidence import learned_from
+from gmcr.window.pool_confidence import are_training_samples
 from interpreter import python
 
 LAW = SupportLaw(np.array([0.5, 2.0, 5.0]), np.array([0.2, 0.7 / 3]), np.array([0.1, 0.5, 0.4]), np.ones(5))
@@ -317,7 +317,7 @@ class TestLearnedPool:
     def test_training_samples_are_recognised(self, learned):
         mix, model = learned
         fresh = make_mixtures(8, 64, snr_db=12, n_features=128, random_state=1, profiles=mix.S)
-        seen = learned_from(
+        seen = are_training_samples(
             model.decode(np.vstack([fresh.D, mix.D[::2]])).concentrations, model.concentrations_
         )
         assert not seen[:64].any()

@@ -18,7 +18,7 @@ from gmcr.window import rare_slots as rare
 from gmcr.window.dense_fit import factorise, leading_parts, reproducibility
 from gmcr.window.descent import NoiseModel, Path, descend, settle
 from gmcr.window.evidence import comes_back, correlation_length, decide, is_white, last_to_come_back
-from gmcr.window.first_guess import Guess, coarsest_noise, guesses, spread_samples
+from gmcr.window.first_guess import Guess, coarsest_noise, extreme_samples, guesses
 from gmcr.window.pool_update import update_pool
 from gmcr.window.problem import Problem
 from gmcr.window.search import Options
@@ -277,12 +277,12 @@ def test_repeats_weigh_like_copies(mix):
 # Start, descent, choice
 
 
-def test_spread_samples_takes_the_pure_ones_first():
+def test_extreme_samples_takes_the_pure_ones_first():
     rng = np.random.default_rng(0)
     S = rng.random((5, 40))
     C = rng.dirichlet(np.ones(5), 30)
     X = np.vstack([S, C @ S])
-    assert set(spread_samples(X, 5)) == set(range(5))
+    assert set(extreme_samples(X, 5)) == set(range(5))
 
 
 @pytest.mark.parametrize("noise", ["proportional", "constant", "poisson"])
@@ -296,7 +296,7 @@ def test_descent_ends_at_the_noise_of_the_data(mix):
     problem = problem_of(mix.D)
     path = Path(Sigma(mix.sigma))
     coarse = Proportional(coarsest_noise(mix.D)).sigma(mix.D)
-    state = descend(problem, mix.D[spread_samples(mix.D, 10)], coarse, NoiseModel(), path, 30)
+    state = descend(problem, mix.D[extreme_samples(mix.D, 10)], coarse, NoiseModel(), path, 30)
     state = settle(problem, state, NoiseModel(), path, 30)
     np.testing.assert_allclose(np.median(state.sigma.values / mix.sigma), 1.0, atol=0.05)
     noise = [row.noise for row in path.rows if row.stage == "descent"]

@@ -47,7 +47,7 @@ class Decoding:
     confidence : (samples,) probability that the support is right; it takes several times as long as decoding, so
         it is computed when it is first asked for
     errors : (samples, slots) standard errors of the concentrations; also computed when first asked for
-    judge, spread : what computes these two
+    find_confidence, find_errors : what computes these two
     """
 
     concentrations: FloatArray
@@ -56,8 +56,8 @@ class Decoding:
     margin: FloatArray
     known: BoolArray
     noise: FloatArray
-    judge: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
-    spread: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+    find_confidence: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+    find_errors: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
 
     @property
     def supports(self) -> BoolArray:
@@ -67,12 +67,12 @@ class Decoding:
     @property
     def confidence(self) -> FloatArray | None:
         """(samples,): probability that each support is right; see `gmcr.confidence.supports`."""
-        return None if self.judge is None else kept(self, "_confidence", self.judge)
+        return None if self.find_confidence is None else kept(self, "_confidence", self.find_confidence)
 
     @property
     def errors(self) -> FloatArray | None:
         """(samples, slots): standard error of each concentration, given its support; zero where not held."""
-        return None if self.spread is None else kept(self, "_errors", self.spread)
+        return None if self.find_errors is None else kept(self, "_errors", self.find_errors)
 
     def intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Lower and upper ends of the concentrations' intervals, (samples, slots) each, NaN where not held."""
@@ -155,8 +155,8 @@ def decode(
         margin=margin,
         known=known,
         noise=sigma.per_sample(samples),
-        judge=partial(_confidence, *judged),
-        spread=partial(_errors, *judged),
+        find_confidence=partial(_confidence, *judged),
+        find_errors=partial(_errors, *judged),
     )
 
 
@@ -175,8 +175,8 @@ def decoded_as(
         margin=np.full(len(D), np.nan),
         known=is_explained(misfit, D, C),
         noise=sigma.per_sample(D),
-        judge=partial(_confidence, *judged),
-        spread=partial(_errors, *judged),
+        find_confidence=partial(_confidence, *judged),
+        find_errors=partial(_errors, *judged),
     )
 
 

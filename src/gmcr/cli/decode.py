@@ -98,7 +98,7 @@ def decode(
             signed=signed or known.signed,
         )
     if not confidence:
-        out = replace(out, judge=None)
+        out = replace(out, find_confidence=None)
     names = names_of(table)
     written = [] if output is None else _write(output, out, known, table, names)
     if as_json:

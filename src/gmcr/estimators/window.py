@@ -30,7 +30,7 @@ from gmcr.window.distinct_samples import check_sample_weight, count_above_noise,
 from gmcr.window.evidence import Evidence
 from gmcr.window.frozen_pool import FrozenPool, Noise
 from gmcr.window.listening import run
-from gmcr.window.pool_confidence import Judge, learned_from
+from gmcr.window.pool_confidence import Judge, are_training_samples
 from gmcr.window.solver import Solution
 
 OBEYED = 1e-9  # relative violation of a constraint that is rounding
@@ -237,11 +237,10 @@ class GMCR(Solver):
         samples = self._samples(D, reset=False)
         known = self._noise(noise, samples)
         out = self._frozen().decode(samples, known)
-        judge, spread = (
-            partial(self._confidence, samples, out, known),
-            partial(self._errors, samples, out, known),
+        asked = samples, out, known
+        return replace(
+            out, find_confidence=partial(self._confidence, *asked), find_errors=partial(self._errors, *asked)
         )
-        return replace(out, judge=judge, spread=spread)
 
     def learn_confidence(self) -> None:
         """Learn how sure supports are, which takes a while, now and not when that is first asked for.
@@ -280,7 +279,7 @@ class GMCR(Solver):
         self._pool_covariance = np.zeros((self.n_components_, self.n_components_))
         out = self._frozen().decode_plain(samples, noise)
         self._pool_covariance = (
-            self._frozen().learned_from(out.concentrations[rows], out.noise[rows]).covariance
+            self._frozen().with_errors_of(out.concentrations[rows], out.noise[rows]).covariance
         )
         out = self._frozen().allow_for_errors(samples, noise, out)
         self._judge = Judge(self._frozen())
@@ -357,7 +356,7 @@ class GMCR(Solver):
         """Standard errors of decoded concentrations over the learned pool, with its errors: (samples, slots)."""
         sigma = self._sigma(samples, out, noise).where_present(samples)
         C = out.concentrations
-        return self._frozen().errors(C, sigma, learned_from(C, self.concentrations_))
+        return self._frozen().errors(C, sigma, are_training_samples(C, self.concentrations_))
 
     # Files
 

@@ -12,7 +12,7 @@ from numba import njit
 from scipy.optimize import linear_sum_assignment
 
 from gmcr.validation import FloatArray
-from gmcr.window.first_guess import spread_samples, unit_rows
+from gmcr.window.first_guess import extreme_samples, unit_rows
 
 SWEEPS = 2000
 CONVERGED = 1e-8  # relative fall of the misfit over ten sweeps
@@ -85,7 +85,7 @@ def starting_pools(X: FloatArray, n: int) -> list[FloatArray]:
     # Near-empty samples point anywhere; they must not be taken for extreme mixtures.
     strong = X[size >= 0.1 * np.median(size)]
     strong = X if len(strong) < n else strong
-    return [leading_parts(X, n), np.maximum(strong[spread_samples(strong, n)], 0.0)]
+    return [leading_parts(X, n), np.maximum(strong[extreme_samples(strong, n)], 0.0)]
 
 
 def reproducibility(X: FloatArray, most: int, seed: int, signed: bool = False) -> dict[int, float]:

@@ -54,7 +54,7 @@ def _singular_values(table: FloatArray) -> FloatArray:
     return np.sqrt(np.maximum(squares, resolution))
 
 
-def spread_samples(X: FloatArray, n: int) -> np.ndarray:
+def extreme_samples(X: FloatArray, n: int) -> np.ndarray:
     """Indices of `n` samples that span as much as `n` samples can: the successive projection algorithm.
 
     Each next sample is the one with the largest part outside the span of those before, which is a QR

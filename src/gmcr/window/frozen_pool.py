@@ -33,7 +33,7 @@ class FrozenPool:
     price: float
     constraints: Constraints
 
-    def learned_from(self, C: FloatArray, sigma: FloatArray) -> FrozenPool:
+    def with_errors_of(self, C: FloatArray, sigma: FloatArray) -> FrozenPool:
         """The same with the errors of a pool that least squares learned from concentrations C at noise sigma."""
         covariance = np.zeros((len(self.S), len(self.S)))
         free = slice(self.constraints.n_fixed, None)
@@ -63,7 +63,7 @@ class FrozenPool:
             )
             for name in ("concentrations", "residual", "misfit", "margin", "noise"):
                 getattr(out, name)[rows] = getattr(again, name)
-        return replace(out, known=self._known(samples, out, noise), judge=None, spread=None)
+        return replace(out, known=self._known(samples, out, noise), find_confidence=None, find_errors=None)
 
     def errors(self, C: FloatArray, sigma: Sigma, learned: BoolArray) -> FloatArray:
         """Standard errors of concentrations, the pool's own errors counted in: (samples, slots).

@@ -54,7 +54,7 @@ class Judge:
     def confidence(self, D: FloatArray, C: FloatArray, sigma: Sigma, trained: FloatArray) -> FloatArray:
         """Confidence in the supports of samples D decoded as C: (samples,); trained : C in training."""
         self.learn()
-        learned = learned_from(C, trained)
+        learned = are_training_samples(C, trained)
         stated = self._stated(D, C, sigma, learned)
         return np.where(learned, self.honest[1](stated), self.honest[0](stated))
 
@@ -167,7 +167,7 @@ class Judge:
         return judge
 
 
-def learned_from(C: FloatArray, trained: FloatArray) -> BoolArray:
+def are_training_samples(C: FloatArray, trained: FloatArray) -> BoolArray:
     """Which samples, decoded as C, are training samples, by their concentrations: (samples,)."""
     totals = trained.sum(axis=1)
     order = np.argsort(totals)

@@ -195,12 +195,14 @@ class Problem:
     def r_squared(self, state: State) -> float:
         """R² of the state, about column means."""
         left = self.misfit(state, Sigma(np.ones(self.n_samples))).sum()
-        return 1.0 - float(left) / self.spread if self.spread > 0 else np.nan
+        return 1.0 - float(left) / self.variation if self.variation > 0 else np.nan
 
     @property
-    def spread(self) -> float:
+    def variation(self) -> float:
         """Sum of squares of the samples about their column means."""
-        return kept(self, "_spread", lambda: float(np.nansum(np.square(self.D - np.nanmean(self.D, axis=0)))))
+        return kept(
+            self, "_variation", lambda: float(np.nansum(np.square(self.D - np.nanmean(self.D, axis=0))))
+        )
 
     def estimate_noise(self, state: State, kind: str) -> NoiseLaw:
         """The noise law that the state's residuals speak for."""

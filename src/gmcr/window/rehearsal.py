@@ -88,6 +88,6 @@ def rehearse(frozen: FrozenPool, stage: Stage, D: FloatArray, sigma: FloatArray)
     state = problem.rounds(deaths(problem, state).S, noise, ROUNDS)
     S = state.S
     bare = replace(frozen, S=S, covariance=np.zeros((len(S), len(S))))
-    again = bare.learned_from(bare.decode(D, noise).concentrations, sigma)
+    again = bare.with_errors_of(bare.decode(D, noise).concentrations, sigma)
     cosines = np.abs(S @ stage.pool.T)
     return Rehearsed(again, linear_sum_assignment(-cosines)[1])

@@ -23,7 +23,7 @@ from gmcr.validation import FloatArray, squared_norms
 from gmcr.window.dense_fit import leading_vectors
 from gmcr.window.descent import ROUNDS, Row, descend, settle
 from gmcr.window.evidence import Evidence, comes_back, correlation_length, decide
-from gmcr.window.first_guess import coarsest_noise, guesses, spread_samples
+from gmcr.window.first_guess import coarsest_noise, extreme_samples, guesses
 from gmcr.window.moves import merges
 from gmcr.window.problem import State
 from gmcr.window.rare_slots import isolations, leftovers, reweighed, shared_births
@@ -177,7 +177,7 @@ def _coarse_to_fine(search: Search) -> None:
         if start == 0 and options.pool is not None:
             S = search.pool(_thinned(search, options.pool, n_free))
         elif start == 0:
-            S = search.pool(problem.X[spread_samples(problem.X, n_free)])
+            S = search.pool(problem.X[extreme_samples(problem.X, n_free)])
         else:
             S = search.pool(problem.X[rng.choice(problem.n_samples, n_free, replace=False)])
         for _ in range(REHEATS + 1):
@@ -197,7 +197,7 @@ def _thinned(search: Search, pool: FloatArray, n: int) -> FloatArray:
     As many slots as samples, say, would be a slot made for each: a trap that no single move leads out of.
     """
     if search.guess.white and len(pool) > n:
-        return pool[np.sort(spread_samples(pool, n))]
+        return pool[np.sort(extreme_samples(pool, n))]
     return pool
 
 
