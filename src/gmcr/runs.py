@@ -145,6 +145,7 @@ class RunFolder:
     # Reading
 
     def solution(self) -> Decomposition:
+        """What was found."""
         return Decomposition.load(self.model)
 
     def estimator(self) -> GMCR | None:
@@ -169,21 +170,16 @@ class RunFolder:
         """What the table of names says about the components, by number; no two names are the same."""
         try:
             with open(self.names, encoding="utf-8", newline="") as file:
-                rows = {int(row["component"]): row for row in csv.DictReader(file)}
-            names = {j: unescaped(row["name"]) for j, row in rows.items()}
+                found = {int(row["component"]): _match(row) for row in csv.DictReader(file)}
         except FileNotFoundError:
             return {}
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise FileError(f"{self.names} is damaged; gmcr match writes it anew.") from error
-        given = list(names.values())
+        given = [match.name for match in found.values() if match.name]
+        twice = {name for name in given if given.count(name) > 1}
         return {
-            j: LibraryMatch(
-                f"{name} ({j})" if name and given.count(name) > 1 else name,
-                rows[j].get("verdict") or "",
-                unescaped(rows[j].get("hit") or ""),
-                _number(rows[j].get("hqi")),
-            )
-            for j, name in names.items()
+            j: replace(match, name=f"{match.name} ({j})") if match.name in twice else match
+            for j, match in found.items()
         }
 
 
@@ -210,13 +206,13 @@ Tables = dict[str, tuple[list[Any], Any]]  # by file name: header and rows
 
 
 def _tables(found: Decomposition, table: Table) -> Tables:
-    components = _numbered(found)
+    components, names = _numbered(found), names_of(table)
     axis = range(found.n_channels) if table.axis is None else table.axis
-    profiles = _labelled(components, found.components)
+    over, header = [corner("component", table.axis_unit), *axis], ["sample", *components]
     return {
-        "profiles.csv": ([corner("component", table.axis_unit), *axis], profiles),
-        "concentrations.csv": (["sample", *components], _labelled(names_of(table), found.concentrations)),
-        "supports.csv": (["sample", *components], _labelled(names_of(table), found.supports.astype(int))),
+        "profiles.csv": (over, _labelled(components, found.components)),
+        "concentrations.csv": (header, _labelled(names, found.concentrations)),
+        "supports.csv": (header, _labelled(names, found.supports.astype(int))),
     }
 
 
@@ -249,8 +245,8 @@ def _labelled(labels: Any, rows: Any) -> Iterator[list[Any]]:
     return ([label, *row] for label, row in zip(labels, rows, strict=True))
 
 
-def _number(text: str | None) -> float | None:
-    try:
-        return float(text) if text else None
-    except ValueError:
-        return None
+def _match(row: dict[str, str]) -> LibraryMatch:
+    score = float(row["hqi"]) if row.get("hqi") else None
+    return LibraryMatch(
+        unescaped(row["name"]), row.get("verdict") or "", unescaped(row.get("hit") or ""), score
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gmcr.cli.console import check_suffix, print_json, print_notes, wrong_call
-from gmcr.cli.options import Data, Json, Orientation, Run, SamplesIn, run_and_samples
+from gmcr.cli.options import OUTPUT, Data, Json, Orientation, Run, SamplesIn, option, run_and_samples
 
 if TYPE_CHECKING:
     from gmcr.theory.ambiguity import Ambiguity
@@ -18,20 +18,15 @@ def ambiguity(
     run: Run,
     data: Data,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="CSV file to write: each component's profile at both ends."),
+        Path | None, option("CSV file to write: each component's profile at both ends.", *OUTPUT)
     ] = None,
-    noise: Annotated[
-        float | None, typer.Option(help="Standard deviation of the noise.", show_default="the model's")
-    ] = None,
+    noise: Annotated[float | None, option("Standard deviation of the noise.", default="the model's")] = None,
     c_min: Annotated[
-        float | None, typer.Option(help="Smallest concentration of a component that a sample holds.")
+        float | None, option("Smallest concentration of a component that a sample holds.")
     ] = None,
-    closure: Annotated[bool, typer.Option("--closure", help="Concentrations sum to one.")] = False,
-    any_support: Annotated[
-        bool, typer.Option("--any-support", help="Let every sample hold every component.")
-    ] = False,
-    alpha: Annotated[float, typer.Option(help="How readily a value counts as more than noise.")] = 0.05,
+    closure: Annotated[bool, option("Concentrations sum to one.", "--closure")] = False,
+    any_support: Annotated[bool, option("Let every sample hold every component.", "--any-support")] = False,
+    alpha: Annotated[float, option("How readily a value counts as more than noise.")] = 0.05,
     samples_in: Orientation = SamplesIn.auto,
     as_json: Json = False,
 ) -> None:
@@ -47,15 +42,8 @@ def ambiguity(
 
     found, table = run_and_samples(run, data, samples_in)
     with wrong_call():
-        out = feasible_bands(
-            table.samples,
-            found,
-            noise,
-            c_min,
-            closure,
-            supports="all" if any_support else None,
-            alpha=alpha,
-        )
+        supports = "all" if any_support else None
+        out = feasible_bands(table.samples, found, noise, c_min, closure, supports=supports, alpha=alpha)
     if output is not None:
         axis = range(found.n_channels) if found.axis is None else found.axis
         _write(output, out, axis)

@@ -7,24 +7,20 @@ from typing import Annotated
 import typer
 
 from gmcr.cli.console import print_json, print_notes, wrong_call
-from gmcr.cli.options import Data, Json, Orientation, Run, SamplesIn, run_and_samples
+from gmcr.cli.options import Data, Json, Orientation, Run, SamplesIn, option, run_and_samples
 
 
 def certify(
     run: Run,
     data: Data,
-    noise: Annotated[
-        float | None, typer.Option(help="Standard deviation of the noise.", show_default="the model's")
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="Probability that the noise exceeds what is assumed.")] = 0.05,
-    k: Annotated[
-        int | None, typer.Option(min=1, help="Most components in a sample.", show_default="the run's")
-    ] = None,
+    noise: Annotated[float | None, option("Standard deviation of the noise.", default="the model's")] = None,
+    alpha: Annotated[float, option("Probability that the noise exceeds what is assumed.")] = 0.05,
+    k: Annotated[int | None, option("Most components in a sample.", default="the run's", least=1)] = None,
     c_min: Annotated[
-        float | None, typer.Option(help="Smallest concentration of a component.", show_default="the run's")
+        float | None, option("Smallest concentration of a component.", default="the run's")
     ] = None,
     known_pool: Annotated[
-        bool, typer.Option("--known-pool", help="The profiles are known, not learned from these samples.")
+        bool, option("The profiles are known, not learned from these samples.", "--known-pool")
     ] = False,
     samples_in: Orientation = SamplesIn.auto,
     as_json: Json = False,

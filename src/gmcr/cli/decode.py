@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gmcr.cli.console import check_suffix, print_json, print_notes, print_table
-from gmcr.cli.options import Data, Json, Orientation, SamplesIn, file_argument, noise_option, run_at
+from gmcr.cli.options import (
+    NOISE,
+    OUTPUT,
+    Data,
+    Json,
+    Orientation,
+    SamplesIn,
+    noise_option,
+    option,
+    place,
+    run_at,
+)
 
 if TYPE_CHECKING:
     from gmcr.decoder import Decoding
@@ -19,43 +30,21 @@ if TYPE_CHECKING:
 
 SHOWN = 20  # samples listed on a terminal
 LEVEL = 0.95  # of the intervals
+PRICE = "Price of a selection, in noise variances."
+CONFIDENCE = "How sure each support is; takes longer than decoding."
 
 
 def decode(
     pool: Annotated[
-        Path,
-        file_argument(
-            "RUN_OR_POOL",
-            "Run folder, model file (.gmcr), or a table with a profile per row.",
-            folder=True,
-        ),
+        Path, place("RUN_OR_POOL", "Run folder, model file (.gmcr), or a table with a profile per row.")
     ],
     data: Data,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="CSV or XLSX file to write, a row per sample."),
-    ] = None,
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            help="Noise: its standard deviation, or its law (constant, proportional or poisson).",
-            show_default="the model's law, else estimated",
-        ),
-    ] = None,
-    price: Annotated[
-        float | None,
-        typer.Option(
-            help="Price of a selection, in noise variances.", show_default="the model's, else the window's"
-        ),
-    ] = None,
-    k_max: Annotated[int | None, typer.Option(help="Most components in a sample.")] = None,
-    signed: Annotated[bool, typer.Option("--signed", help="Allow negative concentrations.")] = False,
-    confidence: Annotated[
-        bool,
-        typer.Option(
-            "--confidence/--no-confidence", help="How sure each support is; takes longer than decoding."
-        ),
-    ] = True,
+    output: Annotated[Path | None, option("CSV or XLSX file to write, a row per sample.", *OUTPUT)] = None,
+    noise: Annotated[str | None, option(NOISE, default="the model's law, else estimated")] = None,
+    price: Annotated[float | None, option(PRICE, default="the model's, else the window's")] = None,
+    k_max: Annotated[int | None, option("Most components in a sample.")] = None,
+    signed: Annotated[bool, option("Allow negative concentrations.", "--signed")] = False,
+    confidence: Annotated[bool, option(CONFIDENCE, "--confidence/--no-confidence")] = True,
     samples_in: Orientation = SamplesIn.auto,
     as_json: Json = False,
 ) -> None:
@@ -133,32 +122,17 @@ def _write(path: Path, out: Decoding, pool: Pool, table: Table, names: Sequence[
     return [path, rest]
 
 
-def _held(row: Any, pool: Pool) -> dict[str, float]:
-    return {pool.names[slot]: float(row[slot]) for slot in row.nonzero()[0]}
-
-
 def _as_dict(out: Decoding, pool: Pool, names: Sequence[str]) -> dict[str, Any]:
-    low, high = out.intervals(LEVEL)
+    C, (low, high) = out.concentrations, out.intervals(LEVEL)
+    facts = {name: getattr(out, name) for name in ("confidence", "residual", "noise", "margin", "known")}
     samples = []
     for m, name in enumerate(names):
-        held = out.concentrations[m].nonzero()[0]
-        samples.append(
-            {
-                "sample": name,
-                "concentrations": _held(out.concentrations[m], pool),
-                "intervals": {pool.names[j]: [low[m, j], high[m, j]] for j in held},
-                "confidence": None if out.confidence is None else out.confidence[m],
-                "residual": out.residual[m],
-                "noise": out.noise[m],
-                "margin": out.margin[m],
-                "known": out.known[m],
-            }
-        )
-    return {
-        "known": out.known.mean(),
-        "level": LEVEL,
-        "samples": samples,
-    }
+        held = C[m].nonzero()[0]
+        amounts = {pool.names[j]: C[m, j] for j in held}
+        intervals = {pool.names[j]: [low[m, j], high[m, j]] for j in held}
+        own = {fact: None if values is None else values[m] for fact, values in facts.items()}
+        samples.append({"sample": name, "concentrations": amounts, "intervals": intervals} | own)
+    return {"known": out.known.mean(), "level": LEVEL, "samples": samples}
 
 
 def _print(out: Decoding, pool: Pool, names: Sequence[str], written: list[Path]) -> None:
@@ -173,14 +147,12 @@ def _print(out: Decoding, pool: Pool, names: Sequence[str], written: list[Path])
     if written:
         typer.echo(f"Wrote {' and '.join(map(str, written))}.")
         return
-    rows = []
-    reach = None if out.errors is None else (out.intervals(LEVEL)[1] - out.concentrations)
-    for m, name in list(enumerate(names))[:SHOWN]:
+    rows, C = [], out.concentrations
+    reach = None if out.errors is None else out.intervals(LEVEL)[1] - C
+    for m, name in enumerate(names[:SHOWN]):
         amounts = [
-            f"{component} {amount:.4g}" + ("" if reach is None else f" ± {reach[m, slot]:.2g}")
-            for slot, (component, amount) in zip(
-                out.concentrations[m].nonzero()[0], _held(out.concentrations[m], pool).items()
-            )
+            f"{pool.names[j]} {C[m, j]:.4g}" + ("" if reach is None else f" ± {reach[m, j]:.2g}")
+            for j in C[m].nonzero()[0]
         ]
         sure = [] if out.confidence is None else [f"{out.confidence[m]:.2f}"]
         rows.append((name, ", ".join(amounts), *sure, bool(out.known[m])))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
 
 import typer
 
 from gmcr.cli.console import print_json, print_table, reproduction, verdict, verdict_as_dict, wrong_call
-from gmcr.cli.options import Components, Json, Samples, Seed, Snr, number_of_samples
+from gmcr.cli.options import Components, Json, NewRun, Samples, Seed, Snr, number_of_samples
 
 
 def demo(
@@ -18,9 +17,7 @@ def demo(
     samples: Samples = None,
     snr: Snr = 20.0,
     seed: Seed = 0,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="RUN", help="Folder to write the run to.")
-    ] = Path("gmcr-demo"),
+    output: NewRun = Path("gmcr-demo"),
     as_json: Json = False,
 ) -> None:
     """Synthesise mixtures, unmix them blind, print found against true, and write a report.

@@ -13,7 +13,7 @@ import typer
 
 from gmcr.cli.console import print_json, print_notes, reproduction, verdict, verdict_as_dict
 from gmcr.cli.fixed import read_fixed
-from gmcr.cli.options import Data, Json, Orientation, SamplesIn, Seed, noise_option
+from gmcr.cli.options import NOISE, Data, Json, NewRun, Orientation, SamplesIn, Seed, noise_option, option
 from gmcr.errors import GMCRError
 
 if TYPE_CHECKING:
@@ -23,71 +23,41 @@ if TYPE_CHECKING:
     from gmcr.runs import RunFolder
 
 
-class Solver(StrEnum):
-    window = "window"
-    eb = "eb"
-
-
-class UsageSchedule(StrEnum):
-    paper = "paper"
-    window = "window"
+Solver = StrEnum("Solver", ["window", "eb"])
+UsageSchedule = StrEnum("UsageSchedule", ["paper", "window"])
+FIXED = "Known profiles to keep: a model file, a table with one per row, or a library of spectra."
+USAGE = "eb: usage weight by the paper's schedule, or inside the window."
 
 
 def fit(
     context: typer.Context,
     data: Data,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="RUN", help="Folder to write the run to.")
-    ],
-    components: Annotated[
-        int | None, typer.Option(min=1, help="Number of components.", show_default="found out")
-    ] = None,
-    max_components: Annotated[int | None, typer.Option(min=1, help="Most components to consider.")] = None,
-    fixed: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True,
-            help="Known profiles to keep: a model file, a table with one per row, or a library of spectra.",
-        ),
-    ] = None,
+    output: NewRun,
+    components: Annotated[int | None, option("Number of components.", default="found out", least=1)] = None,
+    max_components: Annotated[int | None, option("Most components to consider.", least=1)] = None,
+    fixed: Annotated[Path | None, typer.Option(exists=True, help=FIXED)] = None,
     fixed_names: Annotated[
-        str | None,
-        typer.Option(help="Those to take from --fixed, by name, with commas.", show_default="all"),
+        str | None, option("Those to take from --fixed, by name, with commas.", default="all")
     ] = None,
-    signed: Annotated[
-        bool, typer.Option("--signed", help="Allow negative profiles and concentrations.")
-    ] = False,
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            help="Noise: its standard deviation, or its law (constant, proportional or poisson).",
-            show_default="found out",
-        ),
-    ] = None,
-    k_max: Annotated[int | None, typer.Option(min=1, help="Most components in a sample.")] = None,
+    signed: Annotated[bool, option("Allow negative profiles and concentrations.", "--signed")] = False,
+    noise: Annotated[str | None, option(NOISE, default="found out")] = None,
+    k_max: Annotated[int | None, option("Most components in a sample.", least=1)] = None,
     r2_band: Annotated[
-        tuple[float, float] | None,
-        typer.Option(help="Take the cheapest solution with R² in this band.", show_default=False),
+        tuple[float, float] | None, option("Take the cheapest solution with R² in this band.", default=False)
     ] = None,
-    closure: Annotated[
-        bool, typer.Option("--closure", help="Write fractions that sum to one as well.")
-    ] = False,
-    starts: Annotated[int, typer.Option(min=1, help="Number of starting pools.")] = 1,
-    jobs: Annotated[int | None, typer.Option(help="Number of threads.", show_default="by size")] = None,
+    closure: Annotated[bool, option("Write fractions that sum to one as well.", "--closure")] = False,
+    starts: Annotated[int, option("Number of starting pools.", least=1)] = 1,
+    jobs: Annotated[int | None, option("Number of threads.", default="by size")] = None,
     solver: Annotated[
-        Solver, typer.Option(help="The window solver, or the paper's (slow; needs torch).")
+        Solver, option("The window solver, or the paper's (slow; needs torch).")
     ] = Solver.window,
-    pool: Annotated[int, typer.Option(min=1, help="eb: slots of the pool.")] = 256,
-    max_epochs: Annotated[int, typer.Option(min=1, help="eb: iteration limit.")] = 20_000,
-    usage: Annotated[
-        UsageSchedule, typer.Option(help="eb: usage weight by the paper's schedule, or inside the window.")
-    ] = UsageSchedule.paper,
-    learning_rate: Annotated[
-        float | None, typer.Option(help="eb: learning rate.", show_default="scaled to the pool")
-    ] = None,
+    pool: Annotated[int, option("eb: slots of the pool.", least=1)] = 256,
+    max_epochs: Annotated[int, option("eb: iteration limit.", least=1)] = 20_000,
+    usage: Annotated[UsageSchedule, option(USAGE)] = UsageSchedule.paper,
+    learning_rate: Annotated[float | None, option("eb: learning rate.", default="scaled to the pool")] = None,
     seed: Seed = 0,
     samples_in: Orientation = SamplesIn.auto,
-    force: Annotated[bool, typer.Option("--force", help="Replace a run that is in the folder.")] = False,
+    force: Annotated[bool, option("Replace a run that is in the folder.", "--force")] = False,
     as_json: Json = False,
 ) -> None:
     """Unmix a file: how many components, their profiles, and which sample holds which.
@@ -149,13 +119,9 @@ def fit(
     with run.made():
         warned = _fit(model, table, run)
     seconds = perf_counter() - started
+    again = reproduction(context, seconds, data)
     written, contents = run.write(
-        model,
-        table,
-        source=data.name,
-        warned=warned,
-        reproduce=reproduction(context, seconds, data),
-        fixed=known.names,
+        model, table, source=data.name, warned=warned, reproduce=again, fixed=known.names
     )
     if as_json:
         told = {"run": str(output), "written": written} | _as_dict(model) | {"seconds": seconds}
@@ -191,8 +157,7 @@ def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         model.fit(table, checkpoint=run.checkpoint)
-    texts = [str(warning.message) for warning in caught]
-    return [text[:1].upper() + text[1:] for text in texts]
+    return [(text := str(warning.message))[:1].upper() + text[1:] for warning in caught]
 
 
 def _as_dict(model: GMCR | EBgMCR) -> dict[str, Any]:
@@ -200,21 +165,11 @@ def _as_dict(model: GMCR | EBgMCR) -> dict[str, Any]:
 
     found = model.decomposition_
     if isinstance(model, GMCR):
-        return {
-            "samples": found.n_samples,
-            "channels": found.n_channels,
-            "components": found.n_components,
-            "evidence": asdict(model.count_),
-            "noise_law": model.noise_law_.as_dict(),
-            "r2": found.fit["r2"],
-            "usage": found.usage,
-            "interrupted": model.interrupted_,
-        }
-    bands = ("low", "high", "epoch", "count", "r2")
-    return {
-        "components": found.n_components,
-        "usage": found.usage,
-        "epochs": model.n_epochs_,
-        "terminated": model.terminated_,
-        "bands": [{name: getattr(band, name) for name in bands} for band in model.bands_],
-    }
+        sizes = {"samples": found.n_samples, "channels": found.n_channels, "components": found.n_components}
+        learned = {"evidence": asdict(model.count_), "noise_law": model.noise_law_.as_dict()}
+        fit = {"r2": found.fit["r2"], "usage": found.usage, "interrupted": model.interrupted_}
+        return sizes | learned | fit
+    of_bands = ("low", "high", "epoch", "count", "r2")
+    bands = [{name: getattr(band, name) for name in of_bands} for band in model.bands_]
+    told = {"components": found.n_components, "usage": found.usage, "epochs": model.n_epochs_}
+    return told | {"terminated": model.terminated_, "bands": bands}

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gmcr.cli.console import print_json, print_notes, print_table
-from gmcr.cli.options import Json, Orientation, SamplesIn, file_argument
+from gmcr.cli.options import Json, Orientation, SamplesIn, place
 
 if TYPE_CHECKING:
     from gmcr.io.table import Table
 
 
 def info(
-    file: Annotated[
-        Path, file_argument("FILE", "A data file, a folder of spectra or a model file.", folder=True)
-    ],
+    file: Annotated[Path, place("FILE", "A data file, a folder of spectra or a model file.")],
     samples_in: Orientation = SamplesIn.auto,
     as_json: Json = False,
 ) -> None:
@@ -48,11 +46,9 @@ def _print_model(file: Path, as_json: bool) -> None:
     if not as_json:
         typer.echo(str(model))
         return
-    plain = ("noise_law", "settings", "fit", "signed", "component_names")
+    names = ("usage", "noise_law", "settings", "fit", "signed", "component_names")
     sizes = {"components": model.n_components, "samples": model.n_samples, "channels": model.n_channels}
-    print_json(
-        {"kind": "model"} | sizes | {"usage": model.usage} | {name: getattr(model, name) for name in plain}
-    )
+    print_json({"kind": "model"} | sizes | {name: getattr(model, name) for name in names})
 
 
 def _facts(table: Table) -> dict[str, Any]:

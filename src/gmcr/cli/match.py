@@ -8,38 +8,21 @@ from typing import Annotated
 import typer
 
 from gmcr.cli.console import check_suffix, print_json, print_notes
-from gmcr.cli.options import Json, Orientation, SamplesIn, file_argument, run_at
+from gmcr.cli.options import OUTPUT, Json, Orientation, SamplesIn, option, place, run_at
+
+SHIFT = "Largest shift, in units of the axis, that counts as the same spectrum."
+DERIVATIVE = "Let the first derivative decide: slopes do not matter then."
 
 
 def match(
-    run: Annotated[
-        Path,
-        file_argument(
-            "RUN", "Run folder, model file (.gmcr), or a table with a profile per row.", folder=True
-        ),
-    ],
-    library: Annotated[
-        Path,
-        file_argument("LIBRARY", "Named spectra: a table, a model file, or a folder of files.", folder=True),
-    ],
+    run: Annotated[Path, place("RUN", "Run folder, model file (.gmcr), or a table with a profile per row.")],
+    library: Annotated[Path, place("LIBRARY", "Named spectra: a table, a model file, or a folder of files.")],
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="CSV file to write.", show_default="RUN/matches.csv for a run folder"
-        ),
+        Path | None, option("CSV file to write.", *OUTPUT, default="RUN/matches.csv for a run folder")
     ] = None,
-    shift: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            help="Largest shift, in units of the axis, that counts as the same spectrum.",
-            show_default="one channel",
-        ),
-    ] = None,
-    derivative: Annotated[
-        bool, typer.Option("--derivative", help="Let the first derivative decide: slopes do not matter then.")
-    ] = False,
-    top: Annotated[int, typer.Option(min=1, help="Hits to give for each profile, with --json.")] = 5,
+    shift: Annotated[float | None, option(SHIFT, default="one channel", least=0.0)] = None,
+    derivative: Annotated[bool, option(DERIVATIVE, "--derivative")] = False,
+    top: Annotated[int, option("Hits to give for each profile, with --json.", least=1)] = 5,
     samples_in: Orientation = SamplesIn.auto,
     as_json: Json = False,
 ) -> None:

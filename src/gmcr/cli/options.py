@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     from gmcr.runs import RunFolder
 
 
-class SamplesIn(StrEnum):
-    auto = "auto"
-    rows = "rows"
-    columns = "columns"
+SamplesIn = StrEnum("SamplesIn", ["auto", "rows", "columns"])
 
 
-def file_argument(metavar: str, text: str, *, folder: bool = False) -> Any:
-    return typer.Argument(metavar=metavar, help=text, exists=True, dir_okay=folder)
+def place(metavar: str, text: str, default: bool = True) -> Any:
+    """An argument: a file or a folder that is there; default : whether the help tells what stands for it."""
+    return typer.Argument(metavar=metavar, help=text, exists=True, show_default=default)
 
 
-Data = Annotated[
-    Path,
-    file_argument(
-        "DATA",
-        "Samples: a table (CSV, XLSX, Parquet), arrays (NPY, NPZ, MAT, HDF5, NetCDF, RData), spectra (JCAMP-DX, "
-        "SPC, OPUS, WDF), or a folder of spectra.",
-        folder=True,
-    ),
-]
-Run = Annotated[Path, file_argument("RUN", "Run folder, or its model file (.gmcr).", folder=True)]
-Orientation = Annotated[
-    SamplesIn, typer.Option("--samples-in", "--orientation", help="Where a table has its samples.")
-]
-Components = Annotated[int, typer.Option(help="Number of components.")]
-Samples = Annotated[int | None, typer.Option(help="Number of samples.", show_default="4 per component")]
-Snr = Annotated[float, typer.Option(help="Signal-to-noise ratio in dB.")]
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+def option(text: str, *names: str, default: str | bool = True, least: float | None = None) -> Any:
+    """An option; default : what stands in the help for a value that is found out, False for nothing."""
+    return typer.Option(*names, help=text, show_default=default, min=least)
+
+
+OUTPUT = ("-o", "--output")
+SAMPLES = (
+    "Samples: a table (CSV, XLSX, Parquet), arrays (NPY, NPZ, MAT, HDF5, NetCDF, RData), spectra (JCAMP-DX, "
+    "SPC, OPUS, WDF), or a folder of spectra."
+)
+NOISE = "Noise: its standard deviation, or its law (constant, proportional or poisson)."
+Data = Annotated[Path, place("DATA", SAMPLES)]
+Run = Annotated[Path, place("RUN", "Run folder, or its model file (.gmcr).")]
+NewRun = Annotated[Path, typer.Option(*OUTPUT, metavar="RUN", help="Folder to write the run to.")]
+Orientation = Annotated[SamplesIn, option("Where a table has its samples.", "--samples-in", "--orientation")]
+Components = Annotated[int, option("Number of components.")]
+Samples = Annotated[int | None, option("Number of samples.", default="4 per component")]
+Snr = Annotated[float, option("Signal-to-noise ratio in dB.")]
+Seed = Annotated[int, option("Seed of the random numbers.")]
+Json = Annotated[bool, option("Print JSON instead of text.", "--json")]
 
 
 def number_of_samples(samples: int | None, components: int) -> int:

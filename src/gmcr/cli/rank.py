@@ -21,14 +21,10 @@ def rank(data: Data, samples_in: Orientation = SamplesIn.auto, as_json: Json = F
     table = read_table(data, samples_in=samples_in.value)
     report = estimate_rank(table.samples)
     if as_json:
-        counts = [
-            {"rule": rule, "scaling": scaling, "count": count}
-            for (rule, scaling), count in report.counts.items()
-        ]
-        print_json(
-            {"count": report.count, "agree": report.agree, "scaling": report.scaling, "white": report.white}
-            | {"counts": counts, "notes": [*table.notes, *report.notes]}
-        )
+        told = {name: getattr(report, name) for name in ("count", "agree", "scaling", "white")}
+        columns = ("rule", "scaling", "count")
+        counts = [dict(zip(columns, (*place, count))) for place, count in report.counts.items()]
+        print_json(told | {"counts": counts, "notes": [*table.notes, *report.notes]})
     else:
         print_notes(table.notes)
         typer.echo(str(report))

@@ -8,23 +8,16 @@ from typing import Annotated
 import typer
 
 from gmcr.cli.console import check_suffix, print_json, print_notes, verdict, verdict_as_dict
-from gmcr.cli.options import Json, Orientation, Run, SamplesIn, run_at
+from gmcr.cli.options import OUTPUT, Json, Orientation, Run, SamplesIn, option, place, run_at
+
+UNMIXED = "The samples that were unmixed: fit, confidence and certificate are computed anew."
 
 
 def report(
     run: Run,
-    data: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[DATA]",
-            exists=True,
-            help="The samples that were unmixed: fit, confidence and certificate are computed anew.",
-            show_default=False,
-        ),
-    ] = None,
+    data: Annotated[Path | None, place("[DATA]", UNMIXED, default=False)] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="HTML file to write instead.", show_default="RUN/report.html"),
+        Path | None, option("HTML file to write instead.", *OUTPUT, default="RUN/report.html")
     ] = None,
     samples_in: Orientation = SamplesIn.auto,
     as_json: Json = False,

@@ -9,47 +9,28 @@ from typing import Annotated
 import typer
 
 from gmcr.cli.console import check_suffix, print_json, wrong_call
-from gmcr.cli.options import Components, Json, Samples, Seed, Snr, number_of_samples
+from gmcr.cli.options import OUTPUT, Components, Json, Samples, Seed, Snr, number_of_samples, option
 
-
-class ProfileKind(StrEnum):
-    orthonormal = "orthonormal"
-    peaks = "peaks"
-    bands = "bands"
-
-
-class NoiseKind(StrEnum):
-    proportional = "proportional"
-    constant = "constant"
-    poisson = "poisson"
+ProfileKind = StrEnum("ProfileKind", ["orthonormal", "peaks", "bands"])
+NoiseKind = StrEnum("NoiseKind", ["proportional", "constant", "poisson"])
 
 
 def synth(
-    output: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="File to write: .csv (the samples) or .npz (D, C, S, sigma)."),
-    ],
+    output: Annotated[Path, option("File to write: .csv (the samples) or .npz (D, C, S, sigma).", *OUTPUT)],
     components: Components = 16,
     samples: Samples = None,
     snr: Snr = 20.0,
-    noiseless: Annotated[bool, typer.Option("--noiseless", help="Add no noise.")] = False,
-    channels: Annotated[int, typer.Option(help="Number of channels.")] = 512,
-    active: Annotated[tuple[int, int], typer.Option(help="Fewest and most components in a sample.")] = (1, 4),
-    concentration: Annotated[tuple[float, float], typer.Option(help="Bounds of the concentrations.")] = (
-        1.0,
-        10.0,
-    ),
-    profiles: Annotated[ProfileKind, typer.Option(help="Kind of profiles.")] = ProfileKind.orthonormal,
-    noise: Annotated[NoiseKind, typer.Option(help="Kind of noise.")] = NoiseKind.proportional,
-    counts: Annotated[float, typer.Option(help="Mean counts of an entry, for Poisson noise.")] = 1000.0,
-    offset: Annotated[float, typer.Option(help="Constant added to every entry.")] = 0.0,
-    signed: Annotated[bool, typer.Option("--signed", help="Profiles of any sign.")] = False,
-    closure: Annotated[
-        bool, typer.Option("--closure", help="Concentrations of a sample sum to one.")
-    ] = False,
-    truth: Annotated[
-        Path | None, typer.Option(help="Model file (.gmcr) to write the true components to.")
-    ] = None,
+    noiseless: Annotated[bool, option("Add no noise.", "--noiseless")] = False,
+    channels: Annotated[int, option("Number of channels.")] = 512,
+    active: Annotated[tuple[int, int], option("Fewest and most components in a sample.")] = (1, 4),
+    concentration: Annotated[tuple[float, float], option("Bounds of the concentrations.")] = (1.0, 10.0),
+    profiles: Annotated[ProfileKind, option("Kind of profiles.")] = ProfileKind.orthonormal,
+    noise: Annotated[NoiseKind, option("Kind of noise.")] = NoiseKind.proportional,
+    counts: Annotated[float, option("Mean counts of an entry, for Poisson noise.")] = 1000.0,
+    offset: Annotated[float, option("Constant added to every entry.")] = 0.0,
+    signed: Annotated[bool, option("Profiles of any sign.", "--signed")] = False,
+    closure: Annotated[bool, option("Concentrations of a sample sum to one.", "--closure")] = False,
+    truth: Annotated[Path | None, option("Model file (.gmcr) to write the true components to.")] = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -77,7 +58,7 @@ def synth(
             concentration=concentration,
             random_state=seed,
             profiles=profiles.value,
-            noise=noise.value,
+            noise=noise.value,  # type: ignore[arg-type]
             counts=counts,
             offset=offset,
             signed=signed,

@@ -139,9 +139,8 @@ def as_levels(values: FloatArray) -> tuple[np.ndarray, list[float], list[float]]
 
 def numbers(values: Any, digits: int = 4) -> list[Any]:
     """Numbers as short as they can be shown; None for what is no number."""
-    return [
-        float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in np.asarray(values).tolist()
-    ]
+    values = np.asarray(values).tolist()
+    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values]
 
 
 def _series(one: Series, common: bool) -> dict[str, Any]:

@@ -40,6 +40,7 @@ QUANTITIES = {"nm": "wavelength", "µm": "wavelength", "cm⁻¹": "wavenumber", 
 QUANTITIES |= dict.fromkeys(("eV", "meV", "keV"), "energy") | dict.fromkeys(("s", "ms", "min", "h"), "time")
 WORST = 6  # samples shown against what was measured
 NO_DATA = "it takes the samples: gmcr report RUN DATA adds it."
+NO_LIMIT = "gmcr ambiguity RUN DATA computes it without a limit."
 
 Facts = dict[str, Any]  # fields of `Contents`
 
@@ -97,8 +98,7 @@ def collect(
         facts["left_out"] |= dict.fromkeys(("rank", "fit", "certificate", "bands"), NO_DATA)
     else:
         table = _table(data, found)
-        facts |= _labels(table)
-        D = table.samples
+        D, facts = table.samples, facts | _labels(table)
         tasks |= {
             "rank": lambda: _rank(D),
             "fit": lambda: _fit(D, found, judge),
@@ -111,9 +111,7 @@ def collect(
             try:
                 facts |= task()
             except TimeoutError:
-                facts["left_out"][key] = (
-                    f"not finished within {seconds:g} s; gmcr ambiguity RUN DATA computes it without a limit."
-                )
+                facts["left_out"][key] = f"not finished within {seconds:g} s; {NO_LIMIT}"
             except (GMCRError, np.linalg.LinAlgError) as error:
                 facts["left_out"][key] = str(error)
     return Contents(found, **facts)

@@ -63,11 +63,9 @@ class Contents:
         """Refuse what does not belong to the decomposition."""
         M, K, d = self.found.n_samples, self.found.n_components, self.found.n_channels
         shown = 0 if self.worst is None else len(self.worst)
-        wanted: dict[str, tuple[int, ...]] = dict.fromkeys(
-            ("ratio", "known", "confidence", "sizes", "pixels"), (M,)
-        )
-        wanted |= {"concentration_errors": (M, K), "worst_data": (shown, d)}
+        wanted: dict[str, tuple[int, ...]] = {"concentration_errors": (M, K), "worst_data": (shown, d)}
         wanted |= {"pair_counts": (K,), "pair_examples": (K, 2)}
+        wanted |= dict.fromkeys(("ratio", "known", "confidence", "sizes", "pixels"), (M,))
         for name, shape in wanted.items():
             array = getattr(self, name)
             if array is not None and array.shape != shape:

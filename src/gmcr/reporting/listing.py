@@ -73,8 +73,12 @@ def count_cell(value: Any) -> Cell:
     return Cell("skipped" if value is None else f"{int(value):,}", finite(value))
 
 
-def share_cell(value: float, digits: int = 1) -> Cell:
-    return Cell(f"{value:.{digits}%}" if np.isfinite(value) else "–", finite(value))
+def share_cell(value: float) -> Cell:
+    return Cell(f"{value:.1%}" if np.isfinite(value) else "–", finite(value))
+
+
+def fixed_cell(value: float) -> Cell:
+    return Cell(f"{value:.3f}", float(value))
 
 
 def finite(value: Any) -> float | None:

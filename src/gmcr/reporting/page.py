@@ -38,33 +38,29 @@ def render(contents: Contents) -> str:
     checks, sections = trust.checks(contents), make_sections(contents)
     bodies, charts = zip(*(_body(one) for one in sections))
     style, script = _asset("page.css"), _script()
-    data = {
-        "palette": PALETTE,
-        "dashes": DASHES,
-        "muted": MUTED,
-        "ramp": RAMP,
-        "ramp_negative": RAMP_NEGATIVE,
-        "no_pixel": NO_PIXEL,
-    }
+    data = {"palette": PALETTE, "dashes": DASHES, "muted": MUTED}
+    data |= {"ramp": RAMP, "ramp_negative": RAMP_NEGATIVE, "no_pixel": NO_PIXEL}
     drawn = ",".join(f"{as_script(name)}:{chart}" for own in charts for name, chart in own.items())
-    page = _environment().get_template("page.html")
-    return page.render(
-        contents=contents,
-        found=contents.found,
-        words=words,
-        answer=trust.answer(contents),
-        verdict=trust.VERDICTS.get(trust.verdict_of(contents), trust.VERDICTS[""]),
-        marks=trust.MARKS,
-        checks=checks,
-        advice=trust.advice(checks),
-        tiles=_tiles(contents),
-        sections=sections,
-        bodies=bodies,
-        # Ours and free of what a browser could take for the end of the element.
-        style=Ours(style),
-        script=Ours(script),
-        data=Ours(f'{as_script(data)[:-1]},"charts":{{{drawn}}}}}'),
-        policy=_policy(style, script),
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            contents=contents,
+            found=contents.found,
+            words=words,
+            answer=trust.answer(contents),
+            verdict=trust.verdict_of(contents),
+            status=trust.VERDICTS[trust.verdict_of(contents)],
+            checks=checks,
+            advice=trust.advice(checks),
+            sections=sections,
+            bodies=bodies,
+            # Ours and free of what a browser could take for the end of the element.
+            style=Ours(style),
+            script=Ours(script),
+            data=Ours(f'{as_script(data)[:-1]},"charts":{{{drawn}}}}}'),
+            policy=_policy(style, script),
+        )
     )
 
 
@@ -99,31 +95,11 @@ def _cleaned(value: Any) -> Any:
     return value
 
 
-def _tiles(contents: Contents) -> list[tuple[str, str]]:
-    """The numbers to know, with what they are."""
-    found = contents.found
-    tiles = [
-        (words.number(found.n_components), "components"),
-        (f"{found.n_samples:,} × {found.n_channels:,}", "samples × channels"),
-        (f"{found.supports.sum(axis=1).mean():.3g}", "components per sample"),
-    ]
-    if isinstance(found.fit.get("r2"), float):
-        tiles.append((f"{found.fit['r2']:.5g}", "R²"))
-    if contents.confidence is not None:
-        tiles.append((f"{contents.confidence.mean():.1%}", "supports right, expected"))
-    if contents.known is not None:
-        tiles.append((f"{contents.known.mean():.1%}", "samples explained"))
-    return tiles
-
-
 def _policy(style: str, script: str) -> str:
     """What a browser may do with the page: run our script, use our style, and nothing from anywhere."""
-    hashes = {
-        kind: f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-        for kind, text in (("style", style), ("script", script))
-    }
+    own = [f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script)]
     rest = "img-src data:; base-uri 'none'; form-action 'none'"
-    return f"default-src 'none'; style-src {hashes['style']}; script-src {hashes['script']}; {rest}"
+    return f"default-src 'none'; style-src {own[0]}; script-src {own[1]}; {rest}"
 
 
 @cache

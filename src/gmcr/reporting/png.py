@@ -10,9 +10,9 @@ import numpy as np
 
 from gmcr.errors import printable
 from gmcr.reporting.charts import Chart, Heat, Maps, Plane, Series
-from gmcr.reporting.colours import NO_PIXEL, colour_of, dash_of, shades
+from gmcr.reporting.colours import colour_of, dash_of, painted, shades
 from gmcr.reporting.scales import limits
-from gmcr.reporting.svg import LEGEND, MOST_NAMES
+from gmcr.reporting.svg import LEGEND, MOST_NAMES, SOFT
 from gmcr.reporting.words import number
 
 INCHES = 1 / 100  # per unit of SVG files
@@ -40,11 +40,9 @@ def as_png(charts: Sequence[Chart], columns: int = 1, size: tuple[int, int] = (7
             _maps(figure, chart)
             continue
         if isinstance(chart, Plane):
-            axes = box(place, 66, 16, 30, 66 if 1 < len(chart.series) <= LEGEND else 46)
-            _plane(axes, chart)
+            _plane(axes := box(place, 66, 16, 30, 66 if 1 < len(chart.series) <= LEGEND else 46), chart)
         else:
-            axes = box(place, 110, 20, 30, 84)
-            _heat(axes, chart)
+            _heat(axes := box(place, 110, 20, 30, 84), chart)
         axes.set_title(_text(chart.title), fontsize=10, fontweight="bold")
     out = BytesIO()
     figure.savefig(out, format="png", dpi=150)
@@ -60,19 +58,14 @@ def _plane(axes: Any, chart: Plane) -> None:
     for one in chart.series:
         _series(axes, one)
     for rule in chart.rules:
-        (axes.axvline if rule.upright else axes.axhline)(rule.at, color="#586273", lw=0.8, ls="--")
-        place = (rule.at, 0.97) if rule.upright else (0.99, rule.at)
-        axes.annotate(
-            _text(rule.label),
-            place,
-            xycoords=("data", "axes fraction") if rule.upright else ("axes fraction", "data"),
-            xytext=(3, 0) if rule.upright else (0, 3),
-            textcoords="offset points",
-            ha="left" if rule.upright else "right",
-            va="top" if rule.upright else "bottom",
-            fontsize=8,
-            color="#586273",
-        )
+        line, place, units = axes.axhline, (0.99, rule.at), ("axes fraction", "data")
+        shift, (ha, va) = (0, 3), ("right", "bottom")
+        if rule.upright:
+            line, place, units = axes.axvline, (rule.at, 0.97), ("data", "axes fraction")
+            shift, (ha, va) = (3, 0), ("left", "top")
+        line(rule.at, color=SOFT, lw=0.8, ls="--")
+        style = {"ha": ha, "va": va, "fontsize": 8, "color": SOFT}
+        axes.annotate(_text(rule.label), place, shift, xycoords=units, textcoords="offset points", **style)
     axes.set_xlabel(_text(chart.x_label), fontsize=9)
     axes.set_ylabel(_text(chart.y_label), fontsize=9)
     axes.tick_params(labelsize=8)
@@ -93,17 +86,10 @@ def _series(axes: Any, one: Series) -> None:
         error = 2 * np.nan_to_num(one.error)
         axes.fill_between(one.x, one.y - error, one.y + error, color=colour, alpha=0.3, lw=0)
     dash = tuple(float(part) for part in dash_of(one.place).split())
-    style = (0, dash) if dash else "-"
-    axes.plot(
-        one.x,
-        one.y,
-        color=colour,
-        ls="none" if one.style == "points" else style,
-        marker="o" if "points" in one.style else None,
-        ms=3,
-        lw=1.1,
-        label=_text(one.name),
-    )
+    style: Any = (0, dash) if dash else "-"
+    style = "none" if one.style == "points" else style
+    marker = "o" if "points" in one.style else None
+    axes.plot(one.x, one.y, color=colour, ls=style, marker=marker, ms=3, lw=1.1, label=_text(one.name))
 
 
 def _heat(axes: Any, chart: Heat) -> None:
@@ -121,9 +107,7 @@ def _maps(figure: Any, chart: Maps) -> None:
     for axes in panels:
         axes.axis("off")
     for axes, name, picture in zip(panels, chart.names, chart.values):
-        most = float(np.nanmax(np.abs(picture), initial=0.0)) or 1.0
-        colours = shades(np.nan_to_num(picture) / most)
-        colours[np.isnan(picture)] = [int(NO_PIXEL[at : at + 2], 16) for at in (1, 3, 5)]
+        colours, most = painted(picture)
         axes.imshow(colours, interpolation="nearest")
         axes.set_title(_text(f"{name[:20]}, to {number(most, 3)}"), fontsize=7)
 

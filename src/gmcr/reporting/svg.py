@@ -13,7 +13,7 @@ import numpy as np
 
 from gmcr.errors import printable
 from gmcr.reporting.charts import Chart, Heat, Maps, Plane, Series
-from gmcr.reporting.colours import NO_PIXEL, colour_of, dash_of, shades
+from gmcr.reporting.colours import colour_of, dash_of, painted, shades
 from gmcr.reporting.scales import limits, log_ticks, nice_ticks, tick_labels
 from gmcr.reporting.words import number
 from gmcr.validation import FloatArray
@@ -130,15 +130,13 @@ def _heat(chart: Heat, width: int, height: int) -> Iterator[str]:
     yield _image(shades(chart.values / most), left, top, right - left, bottom - top)
     n_rows, n_columns = chart.values.shape
     for m in range(0, n_rows, max(1, -(-n_rows // MOST_NAMES))):
-        yield _text(
-            left - 6, top + (m + 0.5) * (bottom - top) / n_rows + 4, _cut(chart.rows[m], 15), anchor="end"
-        )
+        y = top + (m + 0.5) * (bottom - top) / n_rows + 4
+        yield _text(left - 6, y, _cut(chart.rows[m], 15), anchor="end")
     for j in range(0, n_columns, max(1, -(-n_columns // MOST_NAMES))):
         x, y = left + (j + 0.5) * (right - left) / n_columns, bottom + 12
         yield _text(x, y, _cut(chart.columns[j], 14), anchor="end", turn=f"rotate(-40 {x:.1f} {y:.1f})")
-    yield _text(
-        right, height - 6, f"{chart.value_label}: white is none, darkest {number(most)}", anchor="end"
-    )
+    label = f"{chart.value_label}: white is none, darkest {number(most)}"
+    yield _text(right, height - 6, label, anchor="end")
 
 
 def _maps(chart: Maps, width: int, height: int) -> Iterator[str]:
@@ -148,9 +146,7 @@ def _maps(chart: Maps, width: int, height: int) -> Iterator[str]:
     cell_w, cell_h = width / across, height / down
     scale = min((cell_w - 12) / columns, (cell_h - 26) / rows)
     for place, (name, picture) in enumerate(zip(chart.names, chart.values)):
-        most = float(np.nanmax(np.abs(picture), initial=0.0)) or 1.0
-        colours = shades(np.nan_to_num(picture) / most)
-        colours[np.isnan(picture)] = [int(NO_PIXEL[at : at + 2], 16) for at in (1, 3, 5)]
+        colours, most = painted(picture)
         x, y = place % across * cell_w + 6, place // across * cell_h
         yield _image(colours, x, y, scale * columns, scale * rows)
         label = f"{_cut(name, int(cell_w / 7) - 8)}, to {number(most, 3)}"

@@ -10,33 +10,7 @@ from gmcr.reporting.contents import Contents
 from gmcr.reporting.words import SURE, listed, several
 
 GOOD, CARE, BAD, NONE = "good", "care", "bad", "none"
-MARKS = {GOOD: "✓", CARE: "!", BAD: "✗", NONE: "–"}
-
-# Label, what it means for the reader (docs/trust.md), and how it looks.
-VERDICTS = {
-    "proved": (
-        "Proved",
-        "Up to the stated probability, every sample holds exactly the components listed.",
-        GOOD,
-    ),
-    "conditional": (
-        "Proved if its conditions hold",
-        "The conditions are named because nothing in the data can show them.",
-        GOOD,
-    ),
-    "consistent": (
-        "Consistent with the data, not proved",
-        "The certificate finds nothing that speaks against the answer, and cannot prove it. This is the normal "
-        "case for profiles learned from noisy samples.",
-        CARE,
-    ),
-    "unsupported": (
-        "Not supported by the data",
-        "Something that a right answer would pass fails; the certificate names it.",
-        BAD,
-    ),
-    "": ("Not checked", "Without the samples nothing could be checked.", NONE),
-}
+VERDICTS = {"proved": GOOD, "conditional": GOOD, "consistent": CARE, "unsupported": BAD, "": NONE}
 
 
 @dataclass(frozen=True)
@@ -50,6 +24,7 @@ class Check:
 
 
 def verdict_of(contents: Contents) -> str:
+    """The certificate's; empty without one."""
     return "" if contents.certificate is None else contents.certificate.verdict
 
 
@@ -59,19 +34,16 @@ def answer(contents: Contents) -> tuple[str, str]:
     held = found.supports.sum(axis=1)
     span = f"{held.min()}" if held.min() == held.max() else f"{held.min()} to {held.max()}"
     held_by = f"{several(found.n_samples, 'sample')} hold {several(found.n_components, 'component')}"
-    first = f"{held_by}, {span} in each sample."
     named = [match.name for _, match in sorted(contents.names.items()) if match.name]
-    if named:
-        first = f"{first[:-1]}; {'its name' if len(named) == 1 else 'names'} by spectra: {listed(named)}."
+    by_spectra = f"; {'its name' if len(named) == 1 else 'names'} by spectra: {listed(named)}"
+    first = f"{held_by}, {span} in each sample{by_spectra if named else ''}."
     r2 = found.fit.get("r2")
     what = f"{_per_cent(r2)} of the variance" if isinstance(r2, float) else "the samples"
     if contents.known is None:
         return first, f"They explain {what}."
     strange = int((~contents.known).sum())
-    leave = (
-        f"{several(strange, 'sample')} of {found.n_samples:,} {'leaves' if strange == 1 else 'leave'} more"
-    )
-    rest = f"{leave} than noise" if strange else "what is left over is noise in every sample"
+    those = f"{several(strange, 'sample')} of {found.n_samples:,} {'leaves' if strange == 1 else 'leave'}"
+    rest = f"{those} more than noise" if strange else "what is left over is noise in every sample"
     return first, f"They explain {what}, and {rest}."
 
 
@@ -162,8 +134,7 @@ def _lonely(contents: Contents) -> list[Check]:
 def _certificate(contents: Contents) -> Check:
     if contents.certificate is None:
         return _not_done("Certificate", contents, "certificate")
-    status = VERDICTS.get(verdict_of(contents), VERDICTS[""])[2]
-    return Check(status, "Certificate", contents.certificate.sentence, "certificate")
+    return Check(VERDICTS[verdict_of(contents)], "Certificate", contents.certificate.sentence, "certificate")
 
 
 def _not_done(subject: str, contents: Contents, key: str, section: str = "") -> Check:

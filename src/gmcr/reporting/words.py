@@ -19,11 +19,8 @@ def number(value: Any, digits: int = 4) -> str:
     if value is None or not np.isfinite(value):
         return "–"
     text = f"{value:.{digits}g}"
-    return (
-        f"{float(text):,.0f}"
-        if "e" in text and abs(value) < 1e9 and float(text) == int(float(text))
-        else text
-    )
+    spelled = "e" in text and abs(value) < 1e9 and float(text).is_integer()
+    return f"{float(text):,.0f}" if spelled else text
 
 
 def several(count: int, noun: str) -> str:

@@ -12,22 +12,13 @@ from gmcr.reporting.words import number
 from gmcr.theory.certificate import Certificate
 
 # Conditions of the certificate in plain words (docs/trust.md).
-EXPLAINED = "every sample is explained up to its noise, with few components"
-NO_MORE = "the answer uses no more components than the truth does"
-REPLACEABLE = "no handful of profiles can nearly replace each other"
-NO_FEWER = "no sample was explained by fewer components than it really has"
-PLAINLY = {
-    "C1": EXPLAINED,
-    "C2": NO_MORE,
+PLAINLY = dict.fromkeys(("C1", "C8"), "every sample is explained up to its noise, with few components")
+PLAINLY |= dict.fromkeys(("C2", "C4", "C9"), "the answer uses no more components than the truth does")
+PLAINLY |= dict.fromkeys(("C5", "C10"), "no handful of profiles can nearly replace each other")
+PLAINLY |= dict.fromkeys(("C7", "C11"), "no sample was explained by fewer components than it really has")
+PLAINLY |= {
     "C3": "every sample is explained, with few components",
-    "C4": NO_MORE,
-    "C5": REPLACEABLE,
     "C6": "for every component there are two samples that share it and nothing else",
-    "C7": NO_FEWER,
-    "C8": EXPLAINED,
-    "C9": NO_MORE,
-    "C10": REPLACEABLE,
-    "C11": NO_FEWER,
     "R": "such pairs of samples occur often enough, in different proportions",
     "robust window": "the noise is small enough for a proof with learned profiles",
     "fixed-pool window": "the noise is small enough for a proof with known profiles",
@@ -43,9 +34,8 @@ def build(contents: Contents) -> Iterator[Block | None]:
         yield Text(certificate.sentence, "strong")
         constants = ", ".join(f"{name} = {number(value)}" for name, value in certificate.constants.items())
         read_off = f" Read off the solution, not given: {', '.join(certificate.read_off)}."
-        yield (
-            f"Model: {constants}; α = {number(certificate.alpha)}.{read_off if certificate.read_off else ''}"
-        )
+        read_off = read_off if certificate.read_off else ""
+        yield f"Model: {constants}; α = {number(certificate.alpha)}.{read_off}"
         yield _conditions(certificate)
     yield missing(contents, "certificate", "Certificate")
 

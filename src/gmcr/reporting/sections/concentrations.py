@@ -9,7 +9,17 @@ import numpy as np
 
 from gmcr.reporting.charts import Heat, Maps
 from gmcr.reporting.contents import Contents
-from gmcr.reporting.listing import Cell, Column, Listing, count_cell, finite, number_cell, numbers, texts
+from gmcr.reporting.listing import (
+    Cell,
+    Column,
+    Listing,
+    count_cell,
+    finite,
+    fixed_cell,
+    number_cell,
+    numbers,
+    texts,
+)
 from gmcr.reporting.section import SECTIONS, Block, Section
 from gmcr.reporting.words import amount, holds, number, several, thinned_note
 from gmcr.text import block_means, spread
@@ -85,16 +95,8 @@ def _samples(contents: Contents) -> Listing:
     columns = texts("sample")
     columns += numbers(*names) if own else [*numbers("components"), Column("holds", wordy=True)]
     facts: list[tuple[Column, Any, Callable[[Any], Cell]]] = [
-        (
-            Column("confidence", numeric=True),
-            contents.confidence,
-            lambda value: Cell(f"{value:.3f}", float(value)),
-        ),
-        (
-            Column("residual / noise", numeric=True),
-            contents.ratio,
-            lambda value: Cell(_ratio(value), finite(value)),
-        ),
+        (Column("confidence", numeric=True), contents.confidence, fixed_cell),
+        (Column("residual / noise", numeric=True), contents.ratio, _ratio_cell),
         (Column("explained"), contents.known, lambda value: Cell("yes" if value else "no")),
         (Column("noise", numeric=True), found.noise, lambda value: number_cell(value, 3)),
     ]
@@ -113,8 +115,8 @@ def _samples(contents: Contents) -> Listing:
     return Listing("samples", caption, columns, listed, note, tall=True)
 
 
-def _ratio(value: float) -> str:
-    return f"{value:.2f}" if value < 100 else number(value, 3)
+def _ratio_cell(value: float) -> Cell:
+    return Cell(f"{value:.2f}" if value < 100 else number(value, 3), finite(value))
 
 
 SECTIONS.add("concentrations", Section("Concentrations", 30, build, figures=("concentrations", "maps")))

@@ -31,13 +31,11 @@ def build(contents: Contents) -> Iterator[Block | None]:
 def _ratios(contents: Contents, ratio: FloatArray, known: BoolArray) -> Plane:
     names, rows = contents.sample_names, with_lowest(-ratio)
     parts = [("explained", rows[known[rows]], 0), ("more than noise left", rows[~known[rows]], 1)]
-    series = tuple(
-        Series(
-            name, part.astype(float), ratio[part], "points", labels=tuple(names[m] for m in part), place=place
-        )
-        for name, part, place in parts
-        if len(part)
-    )
+    series = []
+    for name, part, place in parts:
+        labels = tuple(names[m] for m in part)
+        if labels:
+            series.append(Series(name, part.astype(float), ratio[part], "points", labels=labels, place=place))
     return Plane(
         name="fit",
         title="Residual of each sample",
@@ -45,7 +43,7 @@ def _ratios(contents: Contents, ratio: FloatArray, known: BoolArray) -> Plane:
         f"{several(int((~known).sum()), 'sample')} of {len(ratio)} leave more than noise.",
         x_label="sample",
         y_label="residual / noise",
-        series=series,
+        series=tuple(series),
         rules=(Rule(1.0, "noise alone"),),
         log=bool(ratio.max() > 20 * max(np.median(ratio), 1e-12) and ratio.min() > 0),
         whole=True,
@@ -63,12 +61,8 @@ def _worst(contents: Contents) -> list[Plane]:
     for place, (m, measured) in enumerate(zip(contents.worst.tolist(), contents.worst_data)):
         fit = contents.found.concentrations[m] @ contents.found.components
         name = contents.sample_names[m]
-        series = []
-        for kind, values, colour in (
-            ("measured", measured, -1),
-            ("fit", fit, 0),
-            ("residual", measured - fit, 1),
-        ):
+        kinds, series = [("measured", measured, -1), ("fit", fit, 0), ("residual", measured - fit, 1)], []
+        for kind, values, colour in kinds:
             rows = thinned(values, POINTS)
             series.append(Series(kind, axis[rows], values[rows], place=colour))
         ratio = "" if contents.ratio is None else f"; its residual is {contents.ratio[m]:.3g} times the noise"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,19 +45,12 @@ def _profiles(contents: Contents) -> Plane:
     # Where colours have to go round, those shown first differ.
     places = np.arange(len(order)) if len(order) <= len(PALETTE) else np.argsort(order)
     series = []
-    for j in range(found.n_components):
-        rows = thinned(found.components[j], most)
-        series.append(
-            Series(
-                name=names[j],
-                x=axis if len(rows) == found.n_channels else axis[rows],
-                y=found.components[j, rows],
-                error=_error(contents, j, rows),
-                band=_band(contents, j, rows),
-                place=int(places[j]),
-                shown=j in first,
-            )
-        )
+    for j, profile in enumerate(found.components):
+        rows = thinned(profile, most)
+        x = axis if len(rows) == found.n_channels else axis[rows]
+        error, band = _error(contents, j, rows), _band(contents, j, rows)
+        one = Series(names[j], x, profile[rows], error=error, band=band, place=int(places[j]))
+        series.append(replace(one, shown=j in first))
     strongest = int(order[0])
     peak = axis[np.abs(found.components[strongest]).argmax()]
     alt = (

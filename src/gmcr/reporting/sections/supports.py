@@ -8,7 +8,7 @@ import numpy as np
 
 from gmcr.reporting.charts import Plane, Rule, Series
 from gmcr.reporting.contents import Contents
-from gmcr.reporting.listing import Cell, Column, Listing, numbers, texts
+from gmcr.reporting.listing import Cell, Column, Listing, fixed_cell, numbers, texts
 from gmcr.reporting.section import SECTIONS, Block, Row, Section, missing
 from gmcr.reporting.words import SURE, holds, several, thinned_note, with_lowest
 from gmcr.validation import FloatArray
@@ -71,27 +71,13 @@ def _doubtful(contents: Contents, confidence: FloatArray) -> Listing | None:
     if not unsure.size:
         return None
     first = unsure[np.argsort(confidence[unsure], kind="stable")][:DOUBTFUL].tolist()
-    rows = [
-        [
-            Cell(contents.sample_names[m]),
-            Cell(f"{confidence[m]:.3f}", float(confidence[m])),
-            Cell(holds(contents, m) or "nothing"),
-        ]
-        for m in first
-    ]
+    names = contents.sample_names
+    rows = [[Cell(names[m]), fixed_cell(confidence[m]), Cell(holds(contents, m) or "nothing")] for m in first]
     columns = [*texts("sample"), *numbers("confidence"), Column("holds", wordy=True)]
     more = f"{len(first)} of {len(unsure):,}; the table of samples sorts by confidence."
     note = more if len(unsure) > len(first) else ""
     return Listing("doubtful", "The least sure samples", columns, rows, note)
 
 
-SECTIONS.add(
-    "supports",
-    Section(
-        "Supports: which sample holds what",
-        40,
-        build,
-        "Supports",
-        ("confidence", "confidences"),
-    ),
-)
+TITLE = "Supports: which sample holds what"
+SECTIONS.add("supports", Section(TITLE, 40, build, "Supports", ("confidence", "confidences")))
