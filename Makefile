@@ -17,7 +17,7 @@ TEST_THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA
 help:
 	@echo "make demo    unmix synthetic samples (installs the core alone)"
 	@echo "make test    run the tests"
-	@echo "make lint    ruff and mypy"
+	@echo "make lint    ruff, mypy, and the layers"
 	@echo "make docs    build the documentation into site/"
 	@echo "make bench   the ratios: decoder and solver (benchmarks/README.md has the long runs)"
 	@echo "make clean   remove the environment and caches"
@@ -43,6 +43,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 # The warning switched off is a note on the future of mkdocs, printed by the theme at every build.
 docs: $(VENV)/.docs

@@ -24,7 +24,7 @@ from gmcr.confidence.standard_errors import concentration_errors, interval
 from gmcr.confidence.supports import calibration, support_posterior
 from gmcr.decoder import Decoding
 from gmcr.mixtures import Mixtures
-from gmcr.noise import NoiseLaw
+from gmcr.noise import Poisson
 from gmcr.scoring import match
 
 LEVELS = (8, 10, 12, 15, 20, 25, 30)
@@ -115,7 +115,7 @@ def decoded_noise(mix: Mixtures, out: Decoding) -> np.ndarray:
         return out.noise
     fitted = out.concentrations @ mix.S
     level = float(np.median(out.noise**2 / np.maximum(fitted, 1e-12).mean(axis=1)))
-    return NoiseLaw("poisson", level).sigma(mix.D, fitted)
+    return Poisson(level).sigma(mix.D, fitted).values
 
 
 def by_slot(mix: Mixtures, out: Decoding, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

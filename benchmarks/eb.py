@@ -106,7 +106,7 @@ def band_line(model: EBgMCR, band: Any, D: np.ndarray, mix: Any) -> dict[str, An
     edges = (band.low, band.high)
     line = {"low": band.low, "count": band.count, "r2": band.r2, "usage": band.usage, "epoch": band.epoch}
     for by in ("gate", "floor", "exact"):
-        C = model.decode(D, by, band=edges)
+        C = model.decode(D, by, band=edges).concentrations
         line[f"{by}_usage"] = int(np.count_nonzero(C))
         line[f"{by}_r2"] = r_squared(D, C @ band.decomposition.components)
         if mix is not None:

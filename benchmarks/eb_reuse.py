@@ -54,7 +54,7 @@ def run(cell: Cell, folder: Path, figure: Path | None) -> Result:
         X = C @ S + rng.uniform(0.0, top, (len(C), S.shape[1]))
         size = (X**2).sum(axis=1)
         floor += float(np.mean(top**2 / 12 * S.shape[1] * LEVERAGE / size)) / DRAWS
-        amounts = {name: eb.decode(X, name, rule=rule) for name in ("gate", "exact")}
+        amounts = {name: eb.decode(X, name, rule=rule).concentrations for name in ("gate", "exact")}
         amounts["window"] = window.decode(X).concentrations
         for name, pool in pools.items():
             error = ((X - amounts[name] @ pool) ** 2).sum(axis=1) / size

@@ -14,9 +14,9 @@ from scipy.optimize import linear_sum_assignment, nnls
 from common import Cell, Result, span, timed
 from gmcr import GMCR, decode, make_mixtures
 from gmcr.mixtures import Mixtures
-from gmcr.noise import NoiseLaw
+from gmcr.noise import Poisson
 from gmcr.scoring import match
-from gmcr.window.pool import update_pool
+from gmcr.window.pool_update import update_pool
 
 FRESH_SEED = 1_000_000  # far from any seed of training samples
 COUNTS = {
@@ -136,7 +136,7 @@ def true_noise(mix: Mixtures) -> np.ndarray:
     if mix.noise != "poisson":
         return mix.sigma
     one_count = float(np.median(mix.sigma**2 / mix.clean.mean(axis=1)))
-    return NoiseLaw("poisson", one_count).sigma(mix.D, mix.clean)
+    return Poisson(one_count).sigma(mix.D, mix.clean).values
 
 
 def least_squares_pool(mix: Mixtures, n_rounds: int = 5, n_sweeps: int = 20) -> np.ndarray:

@@ -23,7 +23,19 @@ import pandas as pd
 from common import Cell, Result, measure, parser, report, span
 from fits import SMOKE, fit, largest_miss, mixtures, setting, true_count
 from gmcr.scoring import match
-from gmcr.window import count, dense, draft, handful, moves, path, problem, rare, search, solver, start
+from gmcr.window import (
+    dense_fit,
+    descent,
+    evidence,
+    first_guess,
+    moves,
+    problem,
+    rare_slots,
+    search,
+    small_counts,
+    solver,
+    trial,
+)
 from real import run_set
 from real_sets import COUNTS
 
@@ -36,7 +48,9 @@ BATTERY = {
     "dense": setting(4, 30, 25, profiles="peaks", active=[4, 4]),
 }
 UNCHANGED = "as it is"
-MODULES = (count, dense, draft, handful, moves, path, problem, rare, search, solver, start)
+MODULES = (
+    dense_fit, descent, evidence, first_guess, moves, problem, rare_slots, search, small_counts, solver, trial,
+)  # fmt: skip
 SCALED = (
     "ROUNDS",
     "WEAKEST",
@@ -86,7 +100,7 @@ def _everywhere(name: str, factor: float = 1.0, value: float | None = None) -> l
 
 
 def _step(factor: float) -> list[Patch]:
-    return [(path, "STEP", path.STEP**factor)]
+    return [(descent, "STEP", descent.STEP**factor)]
 
 
 def _usage_price(factor: float) -> list[Patch]:

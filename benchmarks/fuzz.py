@@ -28,7 +28,7 @@ from common import as_markdown
 from gmcr import GMCR, Decomposition, make_mixtures
 from gmcr.errors import GMCRError
 from gmcr.io import apart
-from gmcr.io.kinds import kind_of
+from gmcr.io.formats import FORMATS, format_of
 from gmcr.storage import read_model, write_model
 from made_files import write_all
 from mutations import changed_arrays, changed_header, damaged
@@ -96,7 +96,7 @@ def _tasks(folder: Path, only: list[str] | None) -> tuple[list[Task], list[Task]
         models.append((path.name, bytes_of(path), load))
         models.append((f"{path.name} (content)", content_of(path), load))
     tasks: list[Task] = [(path.name, bytes_of(path), gmcr.read) for path in files]
-    apart_names = {path.name for path in files if kind_of(path) in apart.READERS}
+    apart_names = {path.name for path in files if FORMATS[format_of(path)].apart}
     wanted = [task for task in tasks + models if only is None or task[0] in only]
     quick = [task for task in wanted if task[0] not in apart_names]
     return quick, [task for task in wanted if task[0] in apart_names]

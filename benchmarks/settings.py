@@ -143,7 +143,7 @@ def beside_rank_rules(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """Counts, one per seed, of GMCR and of the rules on singular values."""
     runs = runs[runs["row"].isin(BESIDE_RANK_RULES)]
     columns = {"true": "true_count", "GMCR": "count", "rank rules' median": "rank"}
-    columns |= {name: rule for rule, name in RULES.items()}
+    columns |= {rule.title: name for name, rule in RULES.items()}
     return [
         {"setting": label}
         | {head: " ".join(shown(n, "{:.0f}") for n in group[column]) for head, column in columns.items()}

@@ -10,7 +10,7 @@ from sklearn.decomposition import NMF
 
 from gmcr import Decomposition, make_mixtures
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw
+from gmcr.noise import Proportional
 from gmcr.theory import ambiguity as module
 from gmcr.theory.ambiguity import feasible_bands
 from gmcr.theory.extremes import Problem
@@ -329,7 +329,7 @@ def test_missing_entries_and_noise_laws():
     found = together(2)
     D = found.reconstruct()
     D[::3, ::4] = np.nan
-    for noise in (None, NoiseLaw("proportional", 0.01), np.full(20, 0.1)):
+    for noise in (None, Proportional(0.01), np.full(20, 0.1)):
         out = feasible_bands(D, found, noise=noise)
         assert all(band.min < band.share < band.max for band in out.bands)
 

@@ -25,10 +25,10 @@ from gmcr.confidence.supports import (
     support_posterior,
 )
 from gmcr.confidence.uncut import cut_moments, uncut
-from gmcr.decoder import usage_price
+from gmcr.decoding.prices import usage_price
 from gmcr.errors import InputError
 from gmcr.scoring import match
-from gmcr.window.judge import learned_from
+from gmcr.window.pool_confidence import learned_from
 from interpreter import python
 
 LAW = SupportLaw(np.array([0.5, 2.0, 5.0]), np.array([0.2, 0.7 / 3]), np.array([0.1, 0.5, 0.4]), np.ones(5))

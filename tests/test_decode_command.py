@@ -8,8 +8,8 @@ import pytest
 
 from gmcr import GMCR, Decomposition, decode, make_mixtures
 from gmcr.confidence.standard_errors import concentration_errors
-from gmcr.decoder import usage_price
-from gmcr.noise import NoiseLaw
+from gmcr.decoding.prices import usage_price
+from gmcr.noise import Poisson
 
 N = 8
 
@@ -185,7 +185,7 @@ def test_known_does_not_depend_on_the_batch():
 @pytest.mark.parametrize("counts", [30, 300])
 def test_counting_noise_makes_no_strangers(counts):
     mix, stranger = strangers(16, 4000, 20, 0, n_features=256, noise="poisson", counts=counts)
-    law = NoiseLaw("poisson", float(np.median(mix.sigma**2 / mix.clean.mean(axis=1))))
+    law = Poisson(float(np.median(mix.sigma**2 / mix.clean.mean(axis=1))))
     out = decode(mix.D, mix.S[:16], noise=law)
     print(f"{1 - out.known[~stranger].mean():.4f} false, {1 - out.known[stranger].mean():.3f} found")
     assert 1 - out.known[~stranger].mean() <= 0.01

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from gmcr import decode, make_mixtures
-from gmcr.decoder import decode_arrays, usage_price
+from gmcr.constraints import Constraints
+from gmcr.decoding.batch import decode_arrays
+from gmcr.decoding.prices import usage_price
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw
+from gmcr.noise import Poisson, Proportional, Sigma
 from interpreter import python
 
 SEEDS = range(100, 110)
@@ -128,7 +130,7 @@ def test_estimates_the_noise_of_signed_data():
     assert np.abs(decode(mix.D, mix.S, signed=True).noise / mix.sigma - 1).max() < 0.1
 
 
-@pytest.mark.parametrize("noise", [None, 0.0, "constant", NoiseLaw("proportional", 0.0)])
+@pytest.mark.parametrize("noise", [None, 0.0, "constant", Proportional(0.0)])
 def test_data_without_noise(noise):
     mix = make_mixtures(n_components=40, n_samples=80, snr_db=None, n_features=96, random_state=2)
     out = decode(mix.D, mix.S, noise=noise)
@@ -372,10 +374,10 @@ def test_signed_concentrations():
 
 
 def test_a_noise_law_is_applied_to_each_sample(mix):
-    law = NoiseLaw("proportional", 0.06)
+    law = Proportional(0.06)
     out = decode(mix.D, mix.S, noise=law)
     np.testing.assert_allclose(out.noise, 0.06 * np.sqrt(np.mean(mix.D**2, axis=1)))
-    assert decode(mix.D, mix.S, noise=NoiseLaw("poisson", 0.01)).noise.shape == (len(mix.D),)
+    assert decode(mix.D, mix.S, noise=Poisson(0.01)).noise.shape == (len(mix.D),)
 
 
 # Changes that must not matter
@@ -474,12 +476,14 @@ def test_starting_supports_do_not_change_easy_answers(mix):
     """From any starting support, twins and too many slots included, the same optimum is reached."""
     rng = np.random.default_rng(0)
     prices = np.full(len(mix.D), 25.0)
-    C, _, misfit = decode_arrays(mix.D, mix.S, mix.sigma, prices)
-    started, _, _ = decode_arrays(mix.D, mix.S, mix.sigma, prices, start=rng.random(C.shape) < 0.2)
+    C, _, misfit = decode_arrays(mix.D, mix.S, Sigma(mix.sigma), prices, Constraints())
+    started, _, _ = decode_arrays(
+        mix.D, mix.S, Sigma(mix.sigma), prices, Constraints(), start=rng.random(C.shape) < 0.2
+    )
     assert np.mean((C > 0) == (started > 0)) > 0.999
     pool = np.vstack([mix.S, mix.S])
     twins, _, misfit_twins = decode_arrays(
-        mix.D, pool, mix.sigma, prices, start=np.ones((len(C), len(pool)), dtype=bool)
+        mix.D, pool, Sigma(mix.sigma), prices, Constraints(), start=np.ones((len(C), len(pool)), dtype=bool)
     )
     assert np.isfinite(twins).all()
     np.testing.assert_allclose(misfit_twins, misfit, rtol=0.2)

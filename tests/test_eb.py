@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gmcr import Decomposition, EBgMCR, make_mixtures  # noqa: E402
+from gmcr import Decomposition, EBgMCR, certify, make_mixtures  # noqa: E402
 from gmcr.cli.app import main  # noqa: E402
 from gmcr.eb import anchor, gate, loss, schedule, training  # noqa: E402
 from gmcr.eb.checkpoints import Bands, Checkpoint  # noqa: E402
@@ -351,7 +351,7 @@ def test_a_killed_run_goes_on_as_if_nothing_had_been(mix, tmp_path, killed_at):
     whole = short_run(mix, max_epochs=40)
 
     def kill(row):
-        if row["epoch"] == killed_at:
+        if row.epoch == killed_at:
             raise SystemExit
 
     with pytest.raises(SystemExit):
@@ -372,7 +372,7 @@ def test_a_killed_run_goes_on_as_if_nothing_had_been(mix, tmp_path, killed_at):
 
 def test_interrupted_run_keeps_what_it_has(mix):
     def stop(row):
-        if row["epoch"] == 5:
+        if row.epoch == 5:
             raise KeyboardInterrupt
 
     with pytest.warns(UserWarning, match="interrupted"):
@@ -386,7 +386,7 @@ def trained(mix):
 
 
 def test_a_band_can_be_certified(mix, trained):
-    certificate = trained.certify(mix.D, rule="final", noise=mix.sigma)
+    certificate = certify(mix.D, trained.select("final"), noise=mix.sigma)
     assert certificate.verdict in ("consistent", "unsupported")
     assert not certificate.known_pool
 
@@ -408,11 +408,11 @@ def test_bands_hold_their_states(mix, trained):
 
 
 def test_three_decoders(mix, trained):
-    by_gate = trained.decode(mix.D, "gate")
+    by_gate = trained.decode(mix.D, "gate").concentrations
     np.testing.assert_allclose(by_gate, trained.select().concentrations, rtol=1e-4, atol=1e-5)
-    floored = trained.decode(mix.D, "floor", floor=0.5)
+    floored = trained.decode(mix.D, "floor", floor=0.5).concentrations
     assert ((floored > 0) == (by_gate > 0.5)).all()
-    exact = trained.decode(mix.D, "exact")
+    exact = trained.decode(mix.D, "exact").concentrations
     assert exact.shape == by_gate.shape
     np.testing.assert_array_equal(trained.transform(mix.D), by_gate)
     with pytest.raises(InputError, match="by must be"):
@@ -494,4 +494,4 @@ def test_the_way_back_and_names(mix, trained):
 
 
 def test_alpha_reaches_the_certificate(mix, trained):
-    assert trained.certify(mix.D, "final", alpha=0.2).alpha == 0.2
+    assert trained.certify(mix.D, alpha=0.2).alpha == 0.2

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gmcr import GMCR, Decomposition, decode, make_mixtures
 from gmcr.errors import FileError, InputError
-from gmcr.noise import NoiseLaw
+from gmcr.noise import Constant
 from gmcr.scoring import match
 from gmcr.storage import read_model, write_model
 from interpreter import killed_at
@@ -257,7 +257,7 @@ def test_a_number_as_noise():
     mix = mixtures(noise="constant")
     level = float(mix.sigma[0])
     model = GMCR(noise=level).fit(mix.D)
-    assert model.noise_law_ == NoiseLaw("constant", level)
+    assert model.noise_law_ == Constant(level)
     np.testing.assert_allclose(model.noise_, level)
     assert_found(model, mix, exact=0.97)
 

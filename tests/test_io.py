@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gmcr
 from csv_forms import exported
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError
-from gmcr.io.arrays import POOL, read_arrays, write_arrays
+from gmcr.io.arrays import read_arrays, write_arrays
 from gmcr.io.csv import read_csv, write_csv
+from gmcr.io.formats import POOL
 from gmcr.io.reading import read_pool, read_table
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit, unit_in
@@ -28,7 +30,7 @@ TEN = ",".join(map(str, range(400, 410)))
 def read(tmp_path, text, **options):
     path = tmp_path / "table.csv"
     path.write_text(text) if isinstance(text, str) else path.write_bytes(text)
-    return read_csv(path, **options)
+    return gmcr.read(path, **options)
 
 
 # Text tables: how they are written, and how they are laid out
@@ -180,7 +182,7 @@ def test_arrays(tmp_path):
     table = read_table(tmp_path / "a.npz")
     np.testing.assert_array_equal(table.samples, D)
     np.testing.assert_array_equal(table.axis, axis)
-    np.testing.assert_array_equal(read_arrays(tmp_path / "a.npz", POOL).samples, S)
+    np.testing.assert_array_equal(read_table(tmp_path / "a.npz", called=POOL).samples, S)
     np.save(tmp_path / "b.npy", D)
     np.testing.assert_array_equal(read_table(tmp_path / "b.npy").samples, D)
     write_arrays(tmp_path / "c.npz", anything=D, axis=np.arange(5.0))
@@ -196,9 +198,9 @@ def test_arrays(tmp_path):
     assert table.sample_names == ("a", "b", "c")
     assert "That was decided by the length of 'wavelength'." in table.notes
     assert read_table(tmp_path / "d.npz", samples_in="rows").samples.shape == (4, 3)
-    assert read_table(tmp_path / "a.npz", name="S").samples.shape == (2, 4)
+    assert gmcr.read(tmp_path / "a.npz", name="S").samples.shape == (2, 4)
     with pytest.raises(InputError, match="holds no table of numbers named 'T', but D, S, axis"):
-        read_table(tmp_path / "a.npz", name="T")
+        gmcr.read(tmp_path / "a.npz", name="T")
 
 
 def test_arrays_that_cannot_be_read(tmp_path):
@@ -381,9 +383,9 @@ def test_sheets(tmp_path):
         [400, 401, 402, 403],
     )
     assert table.notes[0] == "The sheet 'spectra' was taken, one of 3."
-    assert read_table(tmp_path / "book.xlsx", name="other").samples.tolist() == [[1, 2]]
+    assert gmcr.read(tmp_path / "book.xlsx", name="other").samples.tolist() == [[1, 2]]
     with pytest.raises(InputError, match="has no sheet 'none', but empty, spectra, other"):
-        read_table(tmp_path / "book.xlsx", name="none")
+        gmcr.read(tmp_path / "book.xlsx", name="none")
     sheet["D5"] = "oops"
     book.save(tmp_path / "book.xlsx")
     with pytest.raises(InputError, match=r"book.xlsx cell D5 is 'oops', which is no number"):

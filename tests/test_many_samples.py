@@ -7,8 +7,8 @@ from threadpoolctl import threadpool_limits
 from gmcr import GMCR, decode, make_mixtures
 from gmcr.scoring import match
 from gmcr.window import solver
+from gmcr.window.first_guess import guesses
 from gmcr.window.search import Options, prepare
-from gmcr.window.start import guesses
 
 MIX = make_mixtures(n_components=14, n_samples=2400, n_features=48, snr_db=25, random_state=3)
 

@@ -8,14 +8,22 @@ from hypothesis import strategies as st
 from gmcr import make_mixtures
 from gmcr.errors import InputError
 from gmcr.noise import (
-    KINDS,
-    NoiseLaw,
+    LAWS,
+    Constant,
+    Poisson,
+    Proportional,
+    Sigma,
     count_present,
     degrees_of_freedom,
     estimate_noise,
+    law_of,
+    law_of_replicates,
     leverage,
     root_mean_square,
+    whitenings,
 )
+
+KINDS = ("constant", "proportional", "poisson")
 
 LEVELS = {"constant": 0.05, "proportional": 0.08, "poisson": 0.01}
 
@@ -24,13 +32,8 @@ def draw(kind, seed=0, n_samples=400, level=None):
     """Samples with noise under one law, what they are without it, and their concentrations."""
     rng = np.random.default_rng(seed)
     mix = make_mixtures(n_components=12, n_samples=n_samples, snr_db=None, n_features=150, random_state=seed)
-    clean, law = mix.clean, NoiseLaw(kind, LEVELS[kind] if level is None else level)
-    if kind == "poisson":
-        D = law.level * rng.poisson(clean / law.level)
-    else:
-        sigma = law.sigma(clean)
-        D = clean + sigma[:, None] * rng.standard_normal(clean.shape)
-    return D, clean, mix.C, mix.S, law
+    law = LAWS[kind](LEVELS[kind] if level is None else level)
+    return law.draw(mix.clean, rng), mix.clean, mix.C, mix.S, law
 
 
 def fit_known_pool(D, C, S):
@@ -49,26 +52,26 @@ def fit_known_pool(D, C, S):
 def test_sigma_of_each_law():
     D = np.array([[3.0, 4.0], [1.0, np.nan]])
     size = [np.sqrt(12.5), 1.0]
-    np.testing.assert_allclose(NoiseLaw("constant", 0.5).sigma(D), [0.5, 0.5])
-    np.testing.assert_allclose(NoiseLaw("proportional", 0.1).sigma(D), 0.1 * np.array(size))
+    np.testing.assert_allclose(Constant(0.5).sigma(D).values, [0.5, 0.5])
+    np.testing.assert_allclose(Proportional(0.1).sigma(D).values, 0.1 * np.array(size))
     fit = np.array([[2.0, 0.0], [1.0, -3.0]])
     expected = np.sqrt(0.01 * np.maximum(fit, 0.01))  # no channel expects less than one count
-    np.testing.assert_allclose(NoiseLaw("poisson", 0.01).sigma(D, fit), expected)
-    np.testing.assert_allclose(NoiseLaw("poisson", 0.01).sigma(D)[0], np.sqrt(0.01 * D[0]))
+    np.testing.assert_allclose(Poisson(0.01).sigma(D, fit).values, expected)
+    np.testing.assert_allclose(Poisson(0.01).sigma(D).values[0], np.sqrt(0.01 * D[0]))
 
 
 def test_per_sample_is_the_root_mean_square_over_present_channels():
     D = np.array([[3.0, 4.0], [1.0, np.nan]])
-    law = NoiseLaw("poisson", 0.01)
-    np.testing.assert_allclose(law.per_sample(D), np.sqrt([0.01 * 3.5, 0.01]))
-    np.testing.assert_allclose(NoiseLaw("constant", 2.0).per_sample(D), [2.0, 2.0])
-    assert [NoiseLaw(kind, 1.0).per_entry for kind in KINDS] == [False, False, True]
+    law = Poisson(0.01)
+    np.testing.assert_allclose(law.sigma(D).per_sample(D), np.sqrt([0.01 * 3.5, 0.01]))
+    np.testing.assert_allclose(Constant(2.0).sigma(D).per_sample(D), [2.0, 2.0])
+    assert [LAWS[kind].per_entry for kind in KINDS] == [False, False, True]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sigma_is_never_zero(kind):
     D = np.array([[0.0, 0.0], [1.0, 2.0], [1e-200, 0.0]])
-    sigma = NoiseLaw(kind, 0.0).sigma(D)
+    sigma = LAWS[kind](0.0).sigma(D).values
     assert (sigma > 0).all()
     assert (sigma**2 > 0).all()
     assert sigma[1].max() < 1e-5
@@ -76,12 +79,91 @@ def test_sigma_is_never_zero(kind):
 
 @pytest.mark.parametrize(("kind", "level"), [("gaussian", 1.0), ("constant", -1.0), ("constant", np.nan)])
 def test_a_law_that_cannot_be(kind, level):
-    with pytest.raises(InputError, match=r"one of constant, proportional, poisson|finite and not negative"):
-        NoiseLaw(kind, level)
+    with pytest.raises(InputError, match=r"constant, proportional, poisson|finite and not negative"):
+        law_of({"kind": kind, "level": level})
 
 
-def test_as_dict():
-    assert NoiseLaw("poisson", 2.0).as_dict() == {"kind": "poisson", "level": 2.0}
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_law_comes_back_from_what_is_stored(kind):
+    law = LAWS[kind](2.0)
+    assert law.as_dict() == {"kind": kind, "level": 2.0}
+    assert law_of(law.as_dict()) == law
+    assert kind in law.sentence()
+    with pytest.raises(InputError, match="no such fields: level, gain"):
+        law_of({"kind": kind, "level": 2.0, "gain": 1.0})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scaled_multiplies_standard_deviations(kind):
+    D = np.random.default_rng(0).uniform(100, 200, (5, 20))
+    law = LAWS[kind](0.5)
+    np.testing.assert_allclose(law.scaled(3.0).sigma(D).values, 3.0 * law.sigma(D).values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_whitened_table_has_white_noise_of_the_law(kind):
+    """Noise about a common mean: its standard deviation in the scaled table gives the level back."""
+    mean = np.outer(np.linspace(1, 4, 300), np.linspace(2, 6, 80))
+    law = LAWS[kind](LEVELS[kind])
+    D = law.draw(mean, np.random.default_rng(0))
+    values = np.linalg.svd(whitenings(D)[type(law)], compute_uv=False)
+    sigma = np.sqrt(np.square(values[1:]).sum() / ((300 - 1) * (80 - 1)))
+    np.testing.assert_allclose(law.of_white(sigma).level, law.level, rtol=0.05)
+
+
+# Standard deviations as one type
+
+
+def test_sigma_per_sample_and_per_entry_answer_alike():
+    D = np.array([[3.0, 4.0, 1.0], [1.0, np.nan, 2.0]])
+    one, each = Sigma(np.array([0.5, 2.0])), Sigma(np.array([[0.5] * 3, [2.0] * 3]))
+    assert (one.per_entry, each.per_entry) == (False, True)
+    assert one.typical == each.typical
+    np.testing.assert_allclose(D / one.entries, D / each.entries)
+    np.testing.assert_allclose(one.per_sample(D), each.per_sample(D))
+    np.testing.assert_allclose(one.where_present(D).values, each.where_present(D).values)
+    np.testing.assert_allclose(one.entry_weights(D), each.entry_weights(D))
+    np.testing.assert_allclose((one[1:] * 2.0 / 4.0).values, [1.0])
+    assert len(one) == len(each) == 2
+    assert one.entry_weights().size == 0  # one weight per sample does
+    assert one.sigma(D) is one
+
+
+def test_sigma_given_is_checked():
+    D = np.array([[3.0, 4.0], [1.0, np.nan]])
+    np.testing.assert_allclose(Sigma.given(0.5, D).values, [0.5, 0.5])
+    assert Sigma.given(np.ones((2, 2)), D).per_entry
+    assert Sigma.given(0.0, D).values.min() > 0  # never below rounding
+    for wrong in (np.ones(3), np.ones((2, 3)), np.zeros((2, 2)), -1.0):
+        with pytest.raises(InputError, match="noise"):
+            Sigma.given(wrong, D)
+
+
+# Replicates
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_replicates_tell_the_law(kind, gaps):
+    random = np.random.default_rng(3)
+    mix = make_mixtures(n_components=12, n_samples=60, snr_db=None, n_features=150, random_state=3)
+    mean = np.repeat(mix.clean, 3, axis=0)
+    D = LAWS[kind](LEVELS[kind]).draw(mean, random)
+    D[random.random(D.shape) < gaps] = np.nan
+    labels = np.repeat(np.arange(60), 3)
+    order = random.permutation(180)
+    law = law_of_replicates(D[order], labels[order])
+    assert law.kind == kind
+    np.testing.assert_allclose(law.level, LEVELS[kind], rtol=0.1)
+    assert law_of_replicates(D, labels, "constant").kind == "constant"
+
+
+def test_replicates_that_cannot_be():
+    D = np.ones((4, 3))
+    with pytest.raises(InputError, match="no sample twice"):
+        law_of_replicates(D, [1, 2, 3, 4])
+    with pytest.raises(InputError, match="4 labels"):
+        law_of_replicates(D, [1, 1])
 
 
 def test_root_mean_square_and_present_entries():
@@ -164,7 +246,7 @@ def test_counting_noise_is_not_considered_where_fits_are_negative():
 
 def test_unknown_law():
     D, clean, C, _, _ = draw("constant")
-    with pytest.raises(InputError, match="noise must be one of constant, proportional, poisson, not 'pink'"):
+    with pytest.raises(InputError, match="the noise law 'pink' is not known here"):
         estimate_noise(D, clean, degrees_of_freedom(D, C), "pink")
 
 

@@ -9,21 +9,22 @@ from hypothesis import strategies as st
 
 from gmcr.errors import InputError
 from gmcr.mixtures import make_mixtures
+from gmcr.noise.poisson import _outer_mean
 from gmcr.rank import (
     RULES,
     WHITE_MISFIT,
-    _outer_mean,
-    eigengap,
+    Answer,
+    Rule,
     estimate_rank,
-    gavish_donoho,
-    malinowski,
     marchenko_pastur,
-    marchenko_pastur_quantiles,
     misfit,
     noise_edge,
-    noise_level,
     scalings,
 )
+from gmcr.rank.gap import eigengap
+from gmcr.rank.indicator import malinowski
+from gmcr.rank.threshold import gavish_donoho
+from gmcr.rank.white_noise import marchenko_pastur_quantiles, noise_level
 
 
 def low_rank(n, p, rank, strength, seed=0):
@@ -278,8 +279,8 @@ def test_missing_entries(share, signed):
 
 def test_large_tables_skip_what_is_slow(monkeypatch):
     D = make_mixtures(5, 200, 25, 60, random_state=0).D
-    monkeypatch.setattr("gmcr.rank.MOST_TO_PERMUTE", 5000)
-    monkeypatch.setattr("gmcr.rank.MOST_TO_DECOMPOSE", 6000)
+    monkeypatch.setattr("gmcr.rank.estimate.MOST_TO_PERMUTE", 5000)
+    monkeypatch.setattr("gmcr.rank.preparation.MOST_TO_DECOMPOSE", 6000)
     report = estimate_rank(D)
     assert report.count == 5
     assert ("parallel", "as is") not in report.counts
@@ -293,11 +294,31 @@ def test_report_reads_well(mixture):
     _, report = mixture
     text = str(report)
     assert 'All rules agree on 8 under "rows scaled"' in text
-    assert all(name in text for name in RULES.values())
+    assert all(rule.title in text for rule in RULES.values())
     assert list(report.table.columns) == ["rule", "scaling", "count", "threshold", "kept", "dropped"]
-    assert len(report.table) == len(RULES) * 3
+    assert len(report.table) == len(list(RULES)) * 3
     edge = report.table.query("rule == 'marchenko-pastur' and scaling == 'rows scaled'").iloc[0]
     assert edge["kept"] > edge["threshold"] > edge["dropped"]
+
+
+def test_a_rule_that_is_added_takes_part(mixture):
+    D, plain = mixture
+    try:
+        RULES.add(
+            "own", Rule("three medians", lambda seen: Answer(int((seen.values > 1e9).sum())), slow=True)
+        )
+        report = estimate_rank(D)
+        assert report.counts["own", "as is"] == 0
+        assert not report.agree
+        assert report.count == plain.count  # the median of six
+        assert "three medians" in str(report)
+        assert "Three medians was skipped" in str(estimate_rank(D, most_to_permute=10))
+        RULES.add("wrong", Rule("too many", lambda seen: Answer(len(seen.values))))
+        with pytest.raises(InputError, match=r"the rank rule 'wrong' counts (\d+) of \1 values; leave one"):
+            estimate_rank(D)
+    finally:
+        RULES._forget(f"the module {__name__}")
+    assert "three medians" not in str(plain)
 
 
 def test_disagreement_is_said():

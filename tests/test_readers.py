@@ -1,7 +1,9 @@
 """Readers of other programs' files: the numbers they hold, and one clear error where they are damaged."""
 
+import re
 import struct
 import sys
+from pathlib import Path
 
 import brukeropus
 import jcamp
@@ -15,12 +17,8 @@ from spc_io.high_level import EvenAxis
 import gmcr
 import made_files as made
 from gmcr.errors import FileError, GMCRError, InputError
-from gmcr.io import apart
-from gmcr.io.jcamp import read_jcamp
-from gmcr.io.kinds import kind_of
-from gmcr.io.opus import read_opus
-from gmcr.io.spc import read_spc
-from gmcr.io.wdf import read_wdf
+from gmcr.io import Format, Table, apart
+from gmcr.io.formats import FORMATS, format_of
 from interpreter import python
 from made_files import AXIS, NAMES, D
 from shared_data import DATA, ORIGINALS, needs_originals
@@ -73,7 +71,7 @@ def test_cut_files_and_garbage(files, tmp_path):
         ):
             if kind == "cut" and path.suffix in (".csv", ".txt"):
                 continue  # half a table of text may be a table
-            if kind == "empty" and kind_of(path) in apart.READERS:
+            if kind == "empty" and FORMATS[format_of(path)].apart:
                 continue  # a process each; garbage says as much
             (tmp_path / name).write_bytes(damaged)
             with pytest.raises(GMCRError) as caught:
@@ -110,7 +108,7 @@ PAPER = [1, 2, 3, 3, 2, 1, 0, -1, -2, -3]  # the ordinates by which the specific
 def test_forms_of_ordinates(tmp_path, lines):
     text = made.jcamp(None, np.arange(10.0), lines=lines, factor=0.5)
     (tmp_path / "a.jdx").write_text(text)
-    table = read_jcamp(tmp_path / "a.jdx")
+    table = gmcr.read(tmp_path / "a.jdx")
     np.testing.assert_array_equal(table.samples, [np.array(PAPER) * 0.5])
     np.testing.assert_array_equal(table.axis, np.arange(10.0))
     assert table.metadata["YUNITS"] == "ABSORBANCE"
@@ -148,7 +146,7 @@ def test_long_differences(tmp_path, compact):
     lines.append(f"602{coded(values[-1], first)}")
     axis = np.linspace(1000.0, 602.0, 200)
     (tmp_path / "a.jdx").write_text(made.jcamp(None, axis, lines=lines, factor=1.0))
-    table = read_jcamp(tmp_path / "a.jdx")
+    table = gmcr.read(tmp_path / "a.jdx")
     np.testing.assert_array_equal(table.samples[0], values)
     assert not any("do not agree" in note for note in table.notes)
 
@@ -160,7 +158,7 @@ def test_forms_as_another_reader_reads_them(tmp_path, lines):
     """jcamp fails on repeats of squeezed values, so those are left out."""
     (tmp_path / "a.jdx").write_text(made.jcamp(None, np.arange(10.0), lines=lines, factor=0.5))
     theirs = jcamp.readfile(str(tmp_path / "a.jdx"))
-    ours = read_jcamp(tmp_path / "a.jdx")
+    ours = gmcr.read(tmp_path / "a.jdx")
     np.testing.assert_array_equal(ours.samples[0], theirs["y"])
     np.testing.assert_array_equal(ours.axis, theirs["x"])
 
@@ -169,7 +167,7 @@ def test_pairs(tmp_path):
     lines = ["400, 1.5; 401.5, 2", "403 -3.25"]
     text = made.jcamp(None, [400.0, 401.5, 403.0], lines=lines, form="XYPOINTS=(XY..XY)", factor=2.0)
     (tmp_path / "a.dx").write_text(text)
-    table = read_jcamp(tmp_path / "a.dx")
+    table = gmcr.read(tmp_path / "a.dx")
     np.testing.assert_array_equal(table.samples, [[3, 4, -6.5]])
     np.testing.assert_array_equal(table.axis, [400, 401.5, 403])
 
@@ -187,7 +185,7 @@ def test_pairs(tmp_path):
 def test_damaged_jcamp(tmp_path, lines, message):
     (tmp_path / "a.jdx").write_text(made.jcamp(None, np.arange(10.0), lines=lines, factor=1.0))
     with pytest.raises(FileError, match=message):
-        read_jcamp(tmp_path / "a.jdx")
+        gmcr.read(tmp_path / "a.jdx")
 
 
 def test_jcamp_that_is_not_read(tmp_path):
@@ -200,7 +198,7 @@ def test_jcamp_that_is_not_read(tmp_path):
     ):
         path.write_text(text)
         with pytest.raises(FileError, match=message):
-            read_jcamp(path)
+            gmcr.read(path)
 
 
 # Galactic SPC
@@ -208,7 +206,7 @@ def test_jcamp_that_is_not_read(tmp_path):
 
 @pytest.mark.parametrize("name", list(made.spc_files()))
 def test_spc_by_its_specification(files, name):
-    table = read_spc(files[f"made_{name}.spc"])
+    table = gmcr.read(files[f"made_{name}.spc"])
     np.testing.assert_array_equal(table.samples, made.spc_files()[name][1])
     np.testing.assert_allclose(table.axis, AXIS, rtol=1e-7)
     assert table.axis_unit == "nm"
@@ -225,7 +223,7 @@ def test_spc_as_another_reader_reads_it(files, name):
     with open(files[f"made_{name}.spc"], "rb") as file:
         traces = list(spc_io.low_level.SpcRaw.from_bytes_io(file).subs)
     scale = 2.0**10 if name == "short" else 1.0
-    table = read_spc(files[f"made_{name}.spc"])
+    table = gmcr.read(files[f"made_{name}.spc"])
     np.testing.assert_allclose(table.samples, [trace.yarray * scale for trace in traces], rtol=1e-6)
 
 
@@ -253,7 +251,7 @@ def test_spc_as_another_program_writes_it(tmp_path):
 
 
 def test_opus(files):
-    table = read_opus(files["made.0"])
+    table = gmcr.read(files["made.0"])
     np.testing.assert_array_equal(table.samples, D[:1])  # halves, times the file's own factor
     np.testing.assert_array_equal(table.axis, AXIS)
     assert (table.axis_unit, table.sample_names) == ("cm⁻¹", ("one",))
@@ -269,7 +267,7 @@ def test_opus(files):
 
 def test_opus_as_another_reader_reads_it(files):
     theirs = brukeropus.read_opus(str(files["made.0"]))
-    np.testing.assert_allclose(theirs.a.y, read_opus(files["made.0"]).samples[0])
+    np.testing.assert_allclose(theirs.a.y, gmcr.read(files["made.0"]).samples[0])
     np.testing.assert_allclose(theirs.a.x, AXIS)
     np.testing.assert_allclose(theirs.sm.y, D[1])
     np.testing.assert_allclose(brukeropus.read_opus(str(files["series.1"])).a.y, D)
@@ -280,7 +278,7 @@ def test_opus_with_a_negative_size_ends(files, tmp_path):
     at = content.rindex(b"NPT\0") + 6
     (tmp_path / "a.0").write_bytes(content[:at] + struct.pack("<h", -4) + content[at + 2 :])
     with pytest.raises(FileError, match="is damaged or no Bruker OPUS file: it is cut short"):
-        read_opus(tmp_path / "a.0")
+        gmcr.read(tmp_path / "a.0")
 
 
 # Renishaw WDF
@@ -296,7 +294,7 @@ def test_wdf(files, tmp_path):
     assert table.axis_unit == "cm⁻¹"
     assert table.metadata["laser"] == "532 nm"
     (tmp_path / "series.wdf").write_bytes(made.wdf(D, AXIS, capacity=6))
-    table = read_wdf(tmp_path / "series.wdf")
+    table = gmcr.read(tmp_path / "series.wdf")
     np.testing.assert_array_equal(table.samples, D)
     assert table.pixels is None
     assert "The measurement was ended early: 4 of 6 spectra." in table.notes
@@ -331,7 +329,7 @@ def test_wdf_with_an_empty_block_ends(files, tmp_path):
     struct.pack_into("<Q", content, 512 + 8, 0)
     (tmp_path / "a.wdf").write_bytes(content)
     with pytest.raises(FileError, match="is damaged or no Renishaw WDF file: a block has 0 bytes"):
-        read_wdf(tmp_path / "a.wdf")
+        gmcr.read(tmp_path / "a.wdf")
 
 
 # Arrays by name
@@ -475,18 +473,90 @@ def test_modules_beside_the_data_are_not_run(files, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_every_kind_is_told_by_its_content(files, tmp_path):
+def test_every_format_is_told_by_its_content(files, tmp_path):
     """A file with the wrong extension is read for what it is, where its format marks itself."""
-    kinds = {
-        "made.npy": "arrays", "made.xlsx": "xlsx", "made.mat": "mat", "made73.mat": "hdf5", "made.h5": "hdf5",
-        "made.nc": "netcdf", "made4.nc": "hdf5", "made.parquet": "parquet", "made.jdx": "jcamp", "made.0": "opus",
-        "made.wdf": "wdf",
+    formats = {
+        "made.npy": "NumPy", "made.xlsx": "XLSX", "made.mat": "MATLAB", "made73.mat": "HDF5", "made.h5": "HDF5",
+        "made.nc": "NetCDF", "made4.nc": "HDF5", "made.parquet": "Parquet", "made.jdx": "JCAMP-DX",
+        "made.0": "Bruker OPUS", "made.wdf": "Renishaw WDF", "made.npz": "NumPy",
     }  # fmt: skip
-    for name, kind in kinds.items():
+    for name, form in formats.items():
         (tmp_path / "a.bin").write_bytes(files[name].read_bytes())
-        assert kind_of(tmp_path / "a.bin") == kind, name
+        assert format_of(tmp_path / "a.bin") == form, name
     (tmp_path / "a.bin").write_bytes(files["made.xlsx"].read_bytes())
     np.testing.assert_array_equal(gmcr.read(tmp_path / "a.bin").samples, D)
+
+
+def test_the_documentation_lists_every_format():
+    page = (Path(__file__).parents[1] / "docs" / "formats.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:5]] for line in page.splitlines() if "| ." in line]
+    shown = [(name, tuple(re.findall(r"\.\w+", suffixes.lower())), by) for name, suffixes, _, by in rows]
+    assert shown == [(name, form.suffixes, form.package or "gmcr") for name, form in FORMATS.items()]
+
+
+@pytest.fixture
+def add():
+    """A format for the time of a test, read here and not apart."""
+    yield lambda name, suffix, read, **more: FORMATS.add(name, Format((suffix,), read, apart=False, **more))
+    FORMATS._forget(f"the module {__name__}")
+
+
+def test_a_format_that_is_added(add, tmp_path):
+    add("plain", ".plain", lambda path, asked: Table([[1, 2]], notes=("read",)))
+    add("marked", ".txt", lambda path, asked: Table([[3]]), mark=b"MARK.", package="nowhere_to_be_found")
+    add("archive", ".arc", lambda path, asked: Table([[4]]), mark=rb"PK")
+    (tmp_path / "a.plain").write_text("")
+    table = gmcr.read(tmp_path / "a.plain", samples_in="columns")
+    assert table.samples.tolist() == [[1, 2]]
+    assert table.samples.dtype == float
+    assert table.notes == ("read", "The file itself says what a sample is; samples_in was left aside.")
+    with pytest.raises(InputError, match="holds one table, so the name 'D' is of no use"):
+        gmcr.read(tmp_path / "a.plain", name="D")
+    (tmp_path / "a.txt").write_text("1 2\n3 5\n")
+    assert format_of(tmp_path / "a.txt") == "text"  # what was there first has the extension
+    (tmp_path / "a.txt").write_text("MARK\n")
+    with pytest.raises(FileError, match=r"needs nowhere_to_be_found .*pip install nowhere_to_be_found"):
+        gmcr.read(tmp_path / "a.txt")
+    for name, form in (("a.arc", "archive"), ("a.npz", "NumPy"), ("a.bin", "NumPy"), ("a.xlsx", "XLSX")):
+        (tmp_path / name).write_bytes(b"PK\x03\x04")
+        assert format_of(tmp_path / name) == form
+
+
+def test_formats_that_could_not_be_told_are_refused():
+    for suffixes in ((), ".lab", (".LAB",), ("lab",), (".",), ("",)):
+        with pytest.raises(InputError, match=r"suffixes must be a tuple such as \('.csv',\), not"):
+            Format(suffixes, gmcr.read)
+    for mark in ("LAB", rb"(LAB"):
+        with pytest.raises((TypeError, re.error)):
+            Format((".lab",), gmcr.read, mark=mark)
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda path, asked: [[1, 2]], "the reader of odd files gave no Table but"),
+        (lambda path, asked: {}["a"], "is damaged or no odd file: 'a'"),
+        (lambda path, asked: Table([1, 2]), r"samples of shape \(2,\) do not go with"),
+        (
+            lambda path, asked: Table([[1, 2]], [1.0]),
+            "1 names, 1 pixels and 1 positions; a table has a row per",
+        ),
+        (lambda path, asked: Table([[1, 2]], None, ("a", "b")), "do not go with 2 names"),
+        (lambda path, asked: Table([[1, np.inf]]), "is infinite at row 0, column 1"),
+    ],
+)
+def test_a_format_whose_reader_is_wrong(add, tmp_path, read, message):
+    add("odd", ".odd", read)
+    (tmp_path / "a.odd").write_text("")
+    with pytest.raises(GMCRError, match=message):
+        gmcr.read(tmp_path / "a.odd")
+
+
+def test_reading_a_table_imports_no_package_of_another_format(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2\n3,5\n")
+    code = "import sys, gmcr; gmcr.read('a.csv'); print(sorted(set(sys.modules) & set(sys.argv[1:])))"
+    heavy = ["h5py", "openpyxl", "pyarrow", "rdata", "pandas", "numba", "scipy.io", "xarray"]
+    assert python(code, *heavy, cwd=tmp_path).strip() == "[]"
 
 
 def test_infinite_numbers_are_refused(tmp_path):
@@ -502,7 +572,7 @@ def test_infinite_numbers_are_refused(tmp_path):
 
 
 def test_names_are_only_for_files_that_hold_several_tables(files):
-    with pytest.raises(InputError, match="holds one table, so that the name 'D' is of no use"):
+    with pytest.raises(InputError, match="holds one table, so the name 'D' is of no use"):
         gmcr.read(files["made.csv"], name="D")
     with pytest.raises(InputError, match="samples_in must be"):
         gmcr.read(files["made.h5"], "sideways")

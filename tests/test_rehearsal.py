@@ -12,8 +12,10 @@ from gmcr import GMCR, make_mixtures
 from gmcr.confidence.recalibration import Recalibration
 from gmcr.confidence.support_law import SupportLaw
 from gmcr.confidence.supports import expected_calibration_error
+from gmcr.constraints import Constraints
+from gmcr.noise import Sigma
 from gmcr.scoring import match
-from gmcr.window.frozen import FrozenPool
+from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.rehearsal import Rehearsed, Stage, rehearse
 
 LAW = SupportLaw(
@@ -102,11 +104,11 @@ class TestStage:
 
 def test_a_rehearsal_starts_from_the_true_pool_and_counts_lost_slots_as_wrong():
     mix = make_mixtures(n_components=6, n_samples=120, snr_db=30, n_features=60, random_state=3)
-    frozen = FrozenPool(mix.S, np.zeros((6, 6)), 25.0, None, False)
+    frozen = FrozenPool(mix.S, np.zeros((6, 6)), 25.0, Constraints())
     stage = stage_of(mix)
     D, truth, sigma = stage.draw(120, np.random.default_rng(4))
     again = rehearse(frozen, stage, D, sigma)
-    found = again.frozen.decode(D, sigma).concentrations
+    found = again.frozen.decode(D, Sigma(sigma)).concentrations
     assert np.array_equal(again.slots, np.arange(6))
     assert again.right(found, truth).mean() > 0.98
     cosines = (again.frozen.S * mix.S).sum(axis=1)

@@ -7,21 +7,23 @@ import pytest
 from scipy.optimize import nnls
 
 from gmcr import GMCR
-from gmcr.decoder import usage_price
+from gmcr.constraints import Constraints, ReferenceProfile
+from gmcr.decoding.prices import usage_price
 from gmcr.mixtures import make_mixtures
-from gmcr.noise import NoiseLaw
+from gmcr.noise import Constant, Proportional, Sigma
 from gmcr.rank import noise_edge
 from gmcr.scoring import match
-from gmcr.window import moves, rare
-from gmcr.window.count import comes_back, correlation_length, decide, is_white, last_to_come_back
-from gmcr.window.dense import factorise, leading_parts, reproducibility
-from gmcr.window.draft import Draft
-from gmcr.window.path import NoiseModel, Path, descend, settle
-from gmcr.window.pool import update_pool
+from gmcr.window import moves
+from gmcr.window import rare_slots as rare
+from gmcr.window.dense_fit import factorise, leading_parts, reproducibility
+from gmcr.window.descent import NoiseModel, Path, descend, settle
+from gmcr.window.evidence import comes_back, correlation_length, decide, is_white, last_to_come_back
+from gmcr.window.first_guess import Guess, coarsest_noise, guesses, spread_samples
+from gmcr.window.pool_update import update_pool
 from gmcr.window.problem import Problem
 from gmcr.window.search import Options
 from gmcr.window.solver import solve
-from gmcr.window.start import Guess, coarsest_noise, guesses, spread_samples
+from gmcr.window.trial import Draft
 
 
 def problem_of(D, n_slots=8, **fields):
@@ -85,22 +87,22 @@ def test_signed_pool_update_is_least_squares():
 
 def test_births_lead_to_the_missing_component(mix):
     problem = problem_of(mix.D)
-    state = problem.rounds(mix.S[1:], mix.sigma, 0)
+    state = problem.rounds(mix.S[1:], Sigma(mix.sigma), 0)
     born = moves.births(problem, state, 10)
     np.testing.assert_allclose(np.linalg.norm(born, axis=1), 1.0)
-    grown = problem.rounds(np.vstack([mix.S[1:], born]), mix.sigma, 10)
+    grown = problem.rounds(np.vstack([mix.S[1:], born]), Sigma(mix.sigma), 10)
     assert (grown.S @ mix.S[0]).max() > 0.99
 
 
 def test_no_births_where_everything_is_explained(mix):
     problem = problem_of(mix.D)
-    assert len(moves.births(problem, problem.decode(mix.S, mix.sigma), 10)) == 0
+    assert len(moves.births(problem, problem.decode(mix.S, Sigma(mix.sigma)), 10)) == 0
 
 
 def test_deaths_remove_a_copy_and_nothing_else(mix):
     problem = problem_of(mix.D)
     twin = mix.S[4] + 0.01 * mix.S[5]
-    state = problem.decode(np.vstack([mix.S, twin / np.linalg.norm(twin)]), mix.sigma)
+    state = problem.decode(np.vstack([mix.S, twin / np.linalg.norm(twin)]), Sigma(mix.sigma))
     assert moves.deaths(problem, state).count == 10
 
 
@@ -111,8 +113,10 @@ def test_removal_undoes_a_split():
     first = np.isin(np.arange(80), users[::2])
     C = np.hstack([mix.C, np.zeros((80, 1))])
     C[first, 8], C[first, 0] = C[first, 0], 0.0
-    S, _ = update_pool(np.vstack([mix.S, mix.S[:1]]), mix.D, C, problem.weights(mix.sigma), n_sweeps=20)
-    state = problem.decode(S, mix.sigma)
+    S, _ = update_pool(
+        np.vstack([mix.S, mix.S[:1]]), mix.D, C, problem.weights(Sigma(mix.sigma)), n_sweeps=20
+    )
+    state = problem.decode(S, Sigma(mix.sigma))
     assert moves.removals(problem, state).count == 8
 
 
@@ -120,7 +124,7 @@ def test_slots_most_like_another_are_tried_for_removal(mix):
     # Two slots that share a strong component explain too much to be among the weakest.
     twin = mix.S[2] + 0.1 * mix.S[3]
     problem = problem_of(mix.D)
-    state = problem.decode(np.vstack([mix.S, twin / np.linalg.norm(twin)]), mix.sigma)
+    state = problem.decode(np.vstack([mix.S, twin / np.linalg.norm(twin)]), Sigma(mix.sigma))
     holders = problem.holders(state)
     cosines = np.triu(state.S @ state.S.T, 1)
     pairs = zip(*np.unravel_index(np.argsort(-cosines, axis=None)[:3], cosines.shape))
@@ -128,7 +132,7 @@ def test_slots_most_like_another_are_tried_for_removal(mix):
     tried = Draft.of(state).alike(problem)
     assert set(tried) == {j for j in expected if holders[j] > 0}
     assert {2, 10} & set(tried)
-    fixed = replace(problem, n_fixed=11)
+    fixed = replace(problem, constraints=problem.constraints.also(ReferenceProfile(state.S)))
     assert Draft.of(state).alike(fixed) == []
 
 
@@ -144,7 +148,7 @@ def test_a_merge_never_raises_the_cost(mix):
     problem = problem_of(mix.D)
     blends = np.vstack([mix.S[0] + mix.S[1], mix.S[0] + mix.S[2]])
     pool = np.vstack([mix.S[1:], blends / np.linalg.norm(blends, axis=1, keepdims=True)])
-    state = problem.rounds(pool, mix.sigma, 1)
+    state = problem.rounds(pool, Sigma(mix.sigma), 1)
     merged = moves.merges(problem, state)
     assert merged.count < state.count
     assert problem.cost(merged) < problem.cost(state)
@@ -156,11 +160,13 @@ def test_isolation_gives_back_what_a_rare_slot_took_in():
     problem = problem_of(mix.D)
     taken = mix.S[4] + 0.65 * mix.S[19]
     pool = np.vstack([np.delete(mix.S, 4, axis=0), taken / np.linalg.norm(taken)])
-    state = problem.rounds(pool, mix.sigma, 2)
-    assert (problem.rounds(state.S, mix.sigma, 10).S @ mix.S[4]).max() < 0.95  # refits alone do not find out
+    state = problem.rounds(pool, Sigma(mix.sigma), 2)
+    assert (
+        problem.rounds(state.S, Sigma(mix.sigma), 10).S @ mix.S[4]
+    ).max() < 0.95  # refits alone do not find out
     pure = rare.isolations(problem, state)
     assert problem.cost(pure) < problem.cost(state)
-    assert (problem.rounds(pure.S, mix.sigma, 10).S @ mix.S[4]).max() > 0.98
+    assert (problem.rounds(pure.S, Sigma(mix.sigma), 10).S @ mix.S[4]).max() > 0.98
 
 
 @pytest.fixture
@@ -174,7 +180,7 @@ def rarely_held():
     C[0, [0, 1, 2]], C[1, [0, 3, 4]] = (6.0, 8.0, 9.0), (1.5, 5.0, 3.0)
     sigma = np.linalg.norm(C @ mix.S, axis=1) / np.sqrt(128) * 10 ** (-20 / 20)
     D = C @ mix.S + sigma[:, None] * np.random.default_rng(0).normal(size=(100, 128))
-    return problem_of(D), mix.S, sigma
+    return problem_of(D), mix.S, Sigma(sigma)
 
 
 def test_two_samples_get_a_slot_between_them(rarely_held):
@@ -188,7 +194,7 @@ def test_two_samples_get_a_slot_between_them(rarely_held):
 
 def test_no_slot_is_shared_where_noise_is_all_that_is_left(mix):
     problem = problem_of(mix.D)
-    state = problem.rounds(mix.S, mix.sigma, 5)
+    state = problem.rounds(mix.S, Sigma(mix.sigma), 5)
     assert rare.shared_births(problem, state) is state
 
 
@@ -207,7 +213,7 @@ def test_a_slot_that_is_a_whole_sample_is_given_what_others_leave_of_it(rarely_h
 
 def test_by_usage_the_cost_is_that_of_equation_3(mix):
     problem = replace(problem_of(mix.D), by_usage=True)
-    first, second = problem.decode(mix.S, mix.sigma), problem.decode(mix.S[1:], mix.sigma)
+    first, second = problem.decode(mix.S, Sigma(mix.sigma)), problem.decode(mix.S[1:], Sigma(mix.sigma))
     priced = [state.misfit.sum() + problem.usage_price * state.usage for state in (first, second)]
     slot = problem.slot_prices(np.ones(1))[0]
     assert problem.cost(first) - problem.cost(second) == pytest.approx(priced[0] - priced[1] + slot)
@@ -228,8 +234,8 @@ def test_components_seen_two_or_three_times_come_out_as_well_as_they_can(n, seed
 
 
 def test_fixed_profiles_never_die(mix):
-    problem = problem_of(mix.D, n_fixed=1)
-    state = problem.decode(np.vstack([mix.S[:1], mix.S]), mix.sigma)
+    problem = problem_of(mix.D, constraints=Constraints().also(ReferenceProfile(mix.S[:1])))
+    state = problem.decode(np.vstack([mix.S[:1], mix.S]), Sigma(mix.sigma))
     kept = moves.removals(problem, moves.deaths(problem, state))
     assert np.array_equal(kept.S[0], mix.S[0])
 
@@ -249,10 +255,10 @@ def test_slot_price_exceeds_what_noise_pays():
 
 def test_cost_prefers_the_truth_to_more_and_to_fewer(mix):
     problem = problem_of(mix.D)
-    truth = problem.rounds(mix.S, mix.sigma, 5)
-    fewer = problem.rounds(mix.S[1:], mix.sigma, 5)
+    truth = problem.rounds(mix.S, Sigma(mix.sigma), 5)
+    fewer = problem.rounds(mix.S[1:], Sigma(mix.sigma), 5)
     blend = mix.S[2] + mix.S[3]
-    more = problem.rounds(np.vstack([mix.S, blend / np.linalg.norm(blend)]), mix.sigma, 5)
+    more = problem.rounds(np.vstack([mix.S, blend / np.linalg.norm(blend)]), Sigma(mix.sigma), 5)
     assert problem.cost(truth) < problem.cost(fewer)
     assert problem.cost(truth) <= problem.cost(more)
 
@@ -262,8 +268,8 @@ def test_repeats_weigh_like_copies(mix):
     doubled = replace(problem, repeats=np.where(np.arange(60) < 10, 2.0, 1.0))
     copies = problem_of(np.vstack([mix.D, mix.D[:10]]))
     copies = replace(copies, usage_price=problem.usage_price)
-    one = doubled.rounds(mix.S, mix.sigma, 3)
-    other = copies.rounds(mix.S, np.concatenate([mix.sigma, mix.sigma[:10]]), 3)
+    one = doubled.rounds(mix.S, Sigma(mix.sigma), 3)
+    other = copies.rounds(mix.S, Sigma(np.concatenate([mix.sigma, mix.sigma[:10]])), 3)
     np.testing.assert_allclose(one.S, other.S, atol=1e-8)
     assert doubled.cost(one) == pytest.approx(copies.cost(other))
 
@@ -288,11 +294,11 @@ def test_guess_names_the_law_and_the_count(noise):
 
 def test_descent_ends_at_the_noise_of_the_data(mix):
     problem = problem_of(mix.D)
-    path = Path(mix.sigma)
-    coarse = NoiseLaw("proportional", coarsest_noise(mix.D)).sigma(mix.D)
+    path = Path(Sigma(mix.sigma))
+    coarse = Proportional(coarsest_noise(mix.D)).sigma(mix.D)
     state = descend(problem, mix.D[spread_samples(mix.D, 10)], coarse, NoiseModel(), path, 30)
     state = settle(problem, state, NoiseModel(), path, 30)
-    np.testing.assert_allclose(np.median(state.sigma / mix.sigma), 1.0, atol=0.05)
+    np.testing.assert_allclose(np.median(state.sigma.values / mix.sigma), 1.0, atol=0.05)
     noise = [row.noise for row in path.rows if row.stage == "descent"]
     assert noise[0] > 3 * noise[-1]
     assert match((state.S, state.C), (mix.S, mix.C)).exact == 1.0
@@ -326,7 +332,7 @@ def test_what_comes_back():
 
 
 def test_what_decides_the_count():
-    guess, counts = Guess(NoiseLaw("constant", 1.0), 7, False), list(range(1, 13))
+    guess, counts = Guess(Constant(1.0), 7, False), list(range(1, 13))
     back = {1: 0.99, 2: 0.99, 3: 0.995, 4: 0.5, 5: 0.4, 6: 0.3}
     real = decide(5, guess, False, counts, back)
     assert (real.count, real.decided_by, real.firm) == (3, "reproducibility", True)

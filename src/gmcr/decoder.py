@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 from scipy.stats import chi2
 
-from gmcr.decoding.subset import best_subsets
+from gmcr.confidence.standard_errors import concentration_errors, interval
+from gmcr.confidence.supports import support_confidence
+from gmcr.constraints import Constraints
+from gmcr.decoding.batch import decode_arrays
+from gmcr.decoding.prices import ALPHA, lone_price, usage_price
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
-from gmcr.threads import product, threads
+from gmcr.noise import NoiseLaw, Proportional, Sigma, degrees_of_freedom, estimate_noise
+from gmcr.text import decoding_html
+from gmcr.threads import threads
 from gmcr.validation import (
     BoolArray,
     FloatArray,
@@ -22,16 +26,9 @@ from gmcr.validation import (
     check_per_sample,
     check_pool,
     check_samples,
-    squared_norms,
 )
 
-ALPHA = 0.05  # probability that the window's noise event fails anywhere in the data set (Theorem 1)
 UNKNOWN_LEVEL = 0.005  # share of explained samples that `known` may wrongly flag
-CHUNK = 16_384  # samples decoded at a time where they are copied: bounds the memory beside the input
-
-_NO_START = np.zeros((0, 0), dtype=bool)
-_NO_WEIGHTS = np.zeros((0, 0))
-_NO_REMOVAL = np.zeros((0, 0))
 
 
 @dataclass(frozen=True)
@@ -79,8 +76,6 @@ class Decoding:
 
     def intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Lower and upper ends of the concentrations' intervals, (samples, slots) each, NaN where not held."""
-        from gmcr.confidence.standard_errors import interval
-
         if self.errors is None:
             raise InputError("this decoding has no standard errors to make intervals of.")
         C = self.concentrations
@@ -89,25 +84,7 @@ class Decoding:
         return low, high
 
     def _repr_html_(self) -> str:
-        from gmcr.text import decoding_html
-
         return decoding_html(self)
-
-
-def usage_price(n_components: int, n_samples: int, alpha: float = ALPHA) -> float:
-    """The price λ of a selection in noise units: L_α² = 2 log(6NM/α), the window's lower end (Theorem 1)."""
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
-    return 2.0 * np.log(6.0 * n_components * n_samples / alpha)
-
-
-def lone_price(n_components: int, alpha: float = ALPHA) -> float:
-    """The price of a selection in a sample that is looked at by itself.
-
-    A component that the price for a whole data set makes the decoder leave out stays in the residual, and would
-    make a stranger of a sample that the pool explains. Whether it is one is asked of each sample alone.
-    """
-    return usage_price(n_components, 1, alpha)
 
 
 def decode(
@@ -154,267 +131,136 @@ def decode(
     entry_weights = _check_weights(weights, samples)
     if entry_weights is not None:
         samples = np.where(entry_weights > 0, samples, np.nan)  # an entry without weight is a missing one
-    limit = _check_k_max(k_max, n_slots, samples.shape[1])
     prices = check_per_sample(
         usage_price(n_slots, n_samples, alpha) if price is None else price, n_samples, "price"
     )
 
     # Unit-norm profiles inside, so that tolerances mean the same for every slot.
     norms = np.linalg.norm(pool, axis=1)
-    unit = pool / norms[:, None]
+    over = _Over(pool / norms[:, None], prices, Constraints.of(signed=signed, k_max=k_max), entry_weights)
     with threads():
-        sigma = _noise_of(noise, samples, unit, prices, entry_weights, limit, signed)
-        C, margin, misfit = decode_arrays(samples, unit, sigma, prices, entry_weights, limit, signed)
-        residual, misfit = _residuals(samples, C, unit, sigma, misfit, entry_weights)
+        sigma = over.noise(noise, samples)
+        C, margin, misfit = over.decode(samples, sigma)
+        residual, misfit = over.residuals(samples, C, sigma, misfit)
         known = is_explained(misfit, samples, C)
-        doubtful = np.flatnonzero(~known & (prices > lone_price(n_slots, alpha)))
-        known[doubtful] = _explained_for_less(
-            samples[doubtful],
-            unit,
-            sigma[doubtful],
-            lone_price(n_slots, alpha),
-            None if entry_weights is None else entry_weights[doubtful],
-            limit,
-            signed,
-        )
+        lone = lone_price(n_slots, alpha)
+        rows = np.flatnonzero(~known & (prices > lone))
+        known[rows] = over.at(lone, rows).explains(samples[rows], sigma[rows])
     C /= norms
+    judged = samples, pool, C, sigma.weighted(entry_weights), signed
     return Decoding(
         concentrations=C,
         residual=residual,
         misfit=misfit,
         margin=margin,
         known=known,
-        noise=sigma if sigma.ndim == 1 else root_mean_square(np.where(np.isnan(samples), np.nan, sigma)),
-        judge=partial(_confidence, samples, pool, C, sigma, entry_weights, signed),
-        spread=partial(_errors, samples, pool, C, sigma, entry_weights, signed),
+        noise=sigma.per_sample(samples),
+        judge=partial(_confidence, *judged),
+        spread=partial(_errors, *judged),
     )
 
 
-def _confidence(
-    D: FloatArray,
-    S: FloatArray,
-    C: FloatArray,
-    sigma: FloatArray,
-    weights: FloatArray | None,
-    signed: bool,
-) -> FloatArray:
+def decoded_as(
+    D: FloatArray, S: FloatArray, C: FloatArray, noise: NoiseLaw | Sigma, *, signed: bool = False
+) -> Decoding:
+    """The decoding of samples D whose concentrations C over the pool S somebody else has found."""
+    fit = C @ S
+    sigma, squares = noise.sigma(D, fit), np.square(D - fit)
+    misfit = np.nansum(squares / np.square(sigma.entries), axis=1)
+    judged = D, S, C, sigma, signed
+    return Decoding(
+        concentrations=C,
+        residual=np.sqrt(np.nansum(squares, axis=1)),
+        misfit=misfit,
+        margin=np.full(len(D), np.nan),
+        known=is_explained(misfit, D, C),
+        noise=sigma.per_sample(D),
+        judge=partial(_confidence, *judged),
+        spread=partial(_errors, *judged),
+    )
+
+
+def _confidence(D: FloatArray, S: FloatArray, C: FloatArray, sigma: Sigma, signed: bool) -> FloatArray:
     """Confidence in the supports of C over the pool S, which is taken as exact: (samples,)."""
-    from gmcr.confidence.supports import support_confidence  # it is built on this module
-
-    return support_confidence(D, S, C, _weighted_noise(sigma, weights), signed=signed)
+    return support_confidence(D, S, C, sigma, signed=signed)
 
 
-def _errors(
-    D: FloatArray,
-    S: FloatArray,
-    C: FloatArray,
-    sigma: FloatArray,
-    weights: FloatArray | None,
-    signed: bool,
-) -> FloatArray:
+def _errors(D: FloatArray, S: FloatArray, C: FloatArray, sigma: Sigma, signed: bool) -> FloatArray:
     """Standard errors of C over the pool S, which is taken as exact: (samples, slots)."""
-    from gmcr.confidence.standard_errors import concentration_errors
-
-    return concentration_errors(S, C, where_present(_weighted_noise(sigma, weights), D), signed=signed)
+    return concentration_errors(S, C, sigma.where_present(D), signed=signed)
 
 
-def _weighted_noise(sigma: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """As much noise as weighs the entries alike."""
-    if weights is None:
+@dataclass(frozen=True)
+class _Over:
+    """What samples are decoded over: the pool, of unit norm, the prices (samples,), and what must be obeyed.
+
+    weights : (samples, channels) of entries beside the noise; None for none
+    """
+
+    S: FloatArray
+    prices: FloatArray
+    constraints: Constraints
+    weights: FloatArray | None
+
+    def at(self, price: float, rows: np.ndarray) -> _Over:
+        """The same for some of the samples, at one price."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, prices=np.full(len(rows), price), weights=weights)
+
+    def decode(self, D: FloatArray, sigma: Sigma) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Concentrations, margins and misfits of samples."""
+        return decode_arrays(D, self.S, sigma, self.prices, self.constraints, self.weights)
+
+    def residuals(
+        self, D: FloatArray, C: FloatArray, sigma: Sigma, misfit: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Over present entries: norm of each residual in the units of the data, and its square in noise units."""
+        if not sigma.per_entry and self.weights is None:
+            return np.sqrt(misfit) * sigma.values, misfit
+        squares = (D - C @ self.S) ** 2
+        norms = np.sqrt(np.nansum(squares, axis=1))
+        if self.weights is None:
+            return norms, misfit
+        return norms, np.nansum(squares / np.square(sigma.entries), axis=1)
+
+    def explains(self, D: FloatArray, sigma: Sigma) -> BoolArray:
+        """Whether the pool explains samples within their noise: (samples,)."""
+        if not len(D):
+            return np.zeros(0, dtype=bool)
+        C, _, misfit = self.decode(D, sigma)
+        return is_explained(self.residuals(D, C, sigma, misfit)[1], D, C)
+
+    def noise(self, noise: Any, D: FloatArray) -> Sigma:
+        """The standard deviations to decode with, from whatever the caller knows of the noise."""
+        if noise is None or isinstance(noise, str):
+            return self._estimated(D, noise or "auto")
+        if not isinstance(noise, NoiseLaw):
+            return Sigma.given(noise, D)
+        if not noise.per_entry:
+            return noise.sigma(D)
+        # One noise per sample first: by entry, the data's own, low entries would weigh most for being low.
+        C, _, _ = self.decode(D, Sigma(noise.sigma(D).per_sample(D)))
+        return noise.sigma(D, C @ self.S)
+
+    def _estimated(self, D: FloatArray, kind: str) -> Sigma:
+        """Noise from what the pool leaves over, descending from a coarse level until it holds still."""
+        law: NoiseLaw = Proportional(0.5)
+        sigma = law.sigma(D)
+        for _ in range(30):
+            C, _, _ = self.decode(D, sigma)
+            fit = C @ self.S
+            new = estimate_noise(D, fit, degrees_of_freedom(D, C), kind)
+            settled = new.kind == law.kind and new.level >= 0.99 * law.level
+            law, sigma = new, new.sigma(D, fit)
+            if settled:
+                break
         return sigma
-    return (sigma[:, None] if sigma.ndim == 1 else sigma) / np.sqrt(np.where(weights > 0, weights, 1.0))
-
-
-def where_present(sigma: FloatArray, D: FloatArray) -> FloatArray:
-    """The noise of samples D, by entry and NaN where one is missing; as it is where none is."""
-    if not np.isnan(squared_norms(D)).any():
-        return sigma
-    return np.where(np.isnan(D), np.nan, sigma[:, None] if sigma.ndim == 1 else sigma)
 
 
 def is_explained(misfit: FloatArray, D: FloatArray, C: FloatArray) -> BoolArray:
     """Whether noise leaves as much as this of samples D decoded as C: (samples,)."""
     dof, inverse = np.unique(degrees_of_freedom(D, C), return_inverse=True)
     return misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof)[inverse]
-
-
-def _explained_for_less(
-    D: FloatArray,
-    S: FloatArray,
-    sigma: FloatArray,
-    price: float,
-    weights: FloatArray | None,
-    k_max: int,
-    signed: bool,
-) -> BoolArray:
-    """Whether the pool explains samples once their selections cost this much only: (samples,)."""
-    if not len(D):
-        return np.zeros(0, dtype=bool)
-    C, _, misfit = decode_arrays(D, S, sigma, np.full(len(D), price), weights, k_max, signed)
-    return is_explained(_residuals(D, C, S, sigma, misfit, weights)[1], D, C)
-
-
-def decode_arrays(
-    D: FloatArray,
-    S: FloatArray,
-    sigma: FloatArray,
-    prices: FloatArray,
-    weights: FloatArray | None = None,
-    k_max: int | None = None,
-    signed: bool = False,
-    start: BoolArray | None = None,
-    removal: FloatArray | None = None,
-    gram: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The decoder on checked arrays: concentrations, margins and misfits (both in noise units).
-
-    removal : (samples, slots) of zeros, when given, is filled with what taking a selected slot away costs.
-    gram : (slots, slots) S S', where the caller has it already.
-
-    Rows with a noise of their own per entry, with weights or with missing entries have a Gram matrix of
-    their own; all others share one.
-    """
-    n_samples, n_slots = len(D), len(S)
-    k_max = min(n_slots, D.shape[1]) if k_max is None else k_max
-    C = np.empty((n_samples, n_slots))
-    margin = np.empty(n_samples)
-    misfit = np.empty(n_samples)
-    G = S @ S.T if gram is None else gram
-    squares = squared_norms(D)
-    own_gram = np.isnan(squares)
-    own_gram[:] |= sigma.ndim == 2 or weights is not None
-    for rows in (np.flatnonzero(~own_gram), np.flatnonzero(own_gram)):
-        # Consecutive rows that share a Gram matrix need no memory of their own: all of them at once.
-        step = CHUNK if own_gram[rows].any() or not isinstance(_as_slice(rows), slice) else n_samples
-        for first in range(0, len(rows), step):
-            part = _as_slice(rows[first : first + step])
-            X, scale, price = D[part], sigma[part], prices[part]
-            own_start = _NO_START if start is None else start[part]
-            own_removal = _NO_REMOVAL if removal is None else removal[part]
-            if own_gram[rows[0]]:
-                W, variance = (
-                    _entry_weights(X, scale, None if weights is None else weights[part]),
-                    np.ones(len(X)),
-                )
-                X = np.nan_to_num(X)
-                WX = W * X
-                xx = np.einsum("ml,ml->m", WX, X)
-            else:
-                W, variance, WX, xx = _NO_WEIGHTS, scale**2, X, squares[part]
-            B = product(WX, S, C[part])  # a view of C where rows are consecutive, else a copy
-            margin[part], misfit[part] = best_subsets(
-                B,
-                xx,
-                G,
-                S,
-                W,
-                price * variance,
-                k_max,
-                signed,
-                own_start,
-                variance,
-                own_removal,
-                min(len(X), 16 * get_num_threads()),
-            )
-            if not isinstance(part, slice):
-                C[part] = B
-                if removal is not None:
-                    removal[part] = own_removal
-    return C, margin, misfit
-
-
-def _as_slice(rows: np.ndarray) -> Any:
-    """The same rows as a slice where they are consecutive, so that no copy is made of them."""
-    consecutive = len(rows) > 0 and rows[-1] - rows[0] + 1 == len(rows)
-    return slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows
-
-
-def _entry_weights(X: FloatArray, sigma: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """Weight of each entry, (samples, channels): relative weight over variance, zero where missing."""
-    variance = np.square(sigma[:, None] if sigma.ndim == 1 else sigma)
-    return np.where(np.isnan(X), 0.0, (1.0 if weights is None else weights) / variance)
-
-
-def _noise_of(
-    noise: Any,
-    D: FloatArray,
-    S: FloatArray,
-    prices: FloatArray,
-    weights: FloatArray | None,
-    k_max: int,
-    signed: bool,
-) -> FloatArray:
-    """The standard deviations to decode with, from whatever the caller knows of the noise."""
-    if noise is None or isinstance(noise, str):
-        return _estimated_sigma(D, S, prices, weights, k_max, signed, noise or "auto")
-    if isinstance(noise, NoiseLaw):
-        if not noise.per_entry:
-            return noise.sigma(D)
-        # One noise per sample first: by entry, the data's own, low entries would weigh most for being low.
-        C, _, _ = decode_arrays(D, S, noise.per_sample(D), prices, weights, k_max, signed)
-        return noise.sigma(D, C @ S)
-    return check_noise(noise, D)
-
-
-def check_noise(noise: Any, D: FloatArray) -> FloatArray:
-    """Standard deviations as given, never below rounding: (samples,), or (samples, channels) if per entry."""
-    given = as_numbers(noise, "noise")
-    if given.ndim == 2:
-        if given.shape != D.shape:
-            raise InputError(
-                f"noise per entry must have the samples' shape {D.shape}, but has shape {given.shape}."
-            )
-        bad = np.argwhere(~(np.isfinite(given) & (given > 0)) & ~np.isnan(D))
-        if bad.size:
-            row, column = bad[0]
-            raise InputError(
-                f"noise is {given[row, column]} at row {row}, column {column}, but must be positive; "
-                "to leave an entry out, mark it as missing with NaN in D."
-            )
-        return given
-    given = check_per_sample(given, len(D), "noise")
-    return np.maximum(given, NoiseLaw("constant", 0.0).sigma(D))
-
-
-def _estimated_sigma(
-    D: FloatArray,
-    S: FloatArray,
-    prices: FloatArray,
-    weights: FloatArray | None,
-    k_max: int,
-    signed: bool,
-    kind: str,
-) -> FloatArray:
-    """Noise from what the pool leaves over, descending from a coarse level until it holds still."""
-    law = NoiseLaw("proportional", 0.5)
-    sigma = law.sigma(D)
-    for _ in range(30):
-        C, _, _ = decode_arrays(D, S, sigma, prices, weights, k_max, signed)
-        fit = C @ S
-        new = estimate_noise(D, fit, degrees_of_freedom(D, C), kind)
-        settled = new.kind == law.kind and new.level >= 0.99 * law.level
-        law, sigma = new, new.sigma(D, fit)
-        if settled:
-            break
-    return sigma
-
-
-def _residuals(
-    D: FloatArray,
-    C: FloatArray,
-    S: FloatArray,
-    sigma: FloatArray,
-    misfit: FloatArray,
-    weights: FloatArray | None,
-) -> tuple[FloatArray, FloatArray]:
-    """Over present entries: norm of each residual in the units of the data, and its square in noise units."""
-    if sigma.ndim == 1 and weights is None:
-        return np.sqrt(misfit) * sigma, misfit
-    squares = (D - C @ S) ** 2
-    norms = np.sqrt(np.nansum(squares, axis=1))
-    if weights is None:
-        return norms, misfit
-    return norms, np.nansum(squares / np.square(sigma[:, None] if sigma.ndim == 1 else sigma), axis=1)
 
 
 def _check_weights(weights: Any, D: FloatArray) -> FloatArray | None:
@@ -431,12 +277,3 @@ def _check_weights(weights: Any, D: FloatArray) -> FloatArray | None:
     if idle.size:
         raise InputError(f"weights are zero on every present entry of sample {idle[0]}; remove that sample.")
     return array
-
-
-def _check_k_max(k_max: int | None, n_slots: int, n_channels: int) -> int:
-    limit = min(n_slots, n_channels)
-    if k_max is None:
-        return limit
-    if isinstance(k_max, bool) or not isinstance(k_max, int | np.integer) or k_max < 1:
-        raise InputError(f"k_max must be a whole number of at least 1, not {k_max!r}.")
-    return min(int(k_max), limit)

@@ -1,4 +1,7 @@
-"""The errors gmcr raises on purpose: each message is one sentence that says what to do."""
+"""The errors gmcr raises on purpose: each message is one sentence that says what to do.
+
+Messages name what files hold, and files may come from anyone: `printable` makes such text fit to show.
+"""
 
 
 class GMCRError(Exception):
@@ -11,3 +14,8 @@ class InputError(GMCRError, ValueError):
 
 class FileError(GMCRError, OSError):
     """A file that is missing, damaged or not what it claims to be."""
+
+
+def printable(text: str) -> str:
+    """Text without control characters, which could steer a terminal, and marks that change its direction."""
+    return "".join(character if character.isprintable() else "�" for character in text)

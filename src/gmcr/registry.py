@@ -1,8 +1,8 @@
 """The doors: what can be added to gmcr, by a file of its own here or by an installed package.
 
-A noise law, a constraint, a reader, a rank rule and a report section are each registered by name in a `Registry`.
-What is built in comes through the same door as what a stranger adds. A package adds its things by an entry point
-of the group `gmcr` that names a module; importing the module registers them:
+A noise law, a constraint, a file format, a rank rule and a report section are each registered by name in a
+`Registry`. What is built in comes through the same door as what a stranger adds. A package adds its things by an
+entry point of the group `gmcr` that names a module; importing the module registers them:
 
     [project.entry-points.gmcr]
     my-lab = "my_lab.gmcr_things"
@@ -13,6 +13,8 @@ that is not this one. Files name a kind, never a place to import from.
 
 from __future__ import annotations
 
+import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
@@ -20,7 +22,7 @@ from typing import Generic, TypeVar
 
 from gmcr.errors import InputError
 
-INTERFACE = 1  # of laws, constraints, readers, rank rules and report sections
+INTERFACE = 1  # of laws, constraints, file formats, rank rules and report sections
 GROUP = "gmcr"
 
 T = TypeVar("T")
@@ -37,21 +39,22 @@ class Registry(Generic[T]):
 
     def add(self, name: str, thing: T) -> T:
         """Register a thing under a name that is not taken."""
+        # Loading a package may import files of gmcr, whose things are not that package's.
+        module = str(sys._getframe(1).f_globals.get("__name__"))
+        source = "gmcr" if module.split(".")[0] == "gmcr" else _loading or f"the module {module}"
         if not (isinstance(name, str) and name.strip()):
             raise InputError(f"a {self.sort} needs a name, not {name!r}.")
         if name in self._things:
             raise InputError(
-                f"the {self.sort} {name!r} of {_source} is there already, from {self._sources[name]}; "
+                f"the {self.sort} {name!r} of {source} is there already, from {self._sources[name]}; "
                 "give it another name."
             )
         self._things[name] = thing
-        self._sources[name] = _source
+        self._sources[name] = source
         return thing
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._things:
-            load_plugins()
-        if name not in self._things:
+        if name not in self:
             raise InputError(
                 f"the {self.sort} {name!r:.60} is not known here; install the package that adds it, or choose "
                 f"{', '.join(self._things)}."
@@ -67,6 +70,10 @@ class Registry(Generic[T]):
         load_plugins()
         return iter(tuple(self._things))
 
+    def items(self) -> list[tuple[str, T]]:
+        """Names and things."""
+        return [(name, self._things[name]) for name in self]
+
     def values(self) -> list[T]:
         """The things themselves."""
         return [self._things[name] for name in self]
@@ -77,7 +84,8 @@ class Registry(Generic[T]):
 
 
 _registries: list[Registry] = []
-_source = "gmcr"  # who is registering
+_lock = threading.RLock()  # one thread loads, the others wait for all of it
+_loading: str | None = None  # the entry point whose module is being imported
 _loaded = False
 
 
@@ -86,21 +94,25 @@ def load_plugins() -> None:
     global _loaded
     if _loaded:
         return
-    _loaded = True
-    for entry in entry_points(group=GROUP):
-        _load(entry)
+    with _lock:
+        if _loaded or _loading is not None:  # a package that looks into a registry while it is loaded
+            return
+        for entry in entry_points(group=GROUP):
+            _load(entry)
+        _loaded = True
 
 
 def _load(entry: EntryPoint) -> None:
-    global _source
-    _source = f"the package {entry.dist.name}" if entry.dist is not None else f"the entry point {entry.name}"
+    global _loading
+    _loading = f"{entry.name} of the package {entry.dist.name if entry.dist else 'unknown'}"
     try:
         wanted = getattr(entry.load(), "GMCR_INTERFACE", None)
         if wanted != INTERFACE:
-            raise InputError(f"it is written for interface {wanted} of gmcr, and this is {INTERFACE}")
-    except Exception as error:  # whatever a stranger's module does, gmcr goes on without it
+            raise InputError(f"it is written for interface {wanted} of gmcr, and this is {INTERFACE}.")
+    except (Exception, SystemExit) as error:  # whatever a stranger's module does, gmcr goes on without it
         for registry in _registries:
-            registry._forget(_source)
-        warnings.warn(f"{_source} adds nothing to gmcr: {error}", stacklevel=4)
+            registry._forget(_loading)
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        warnings.warn(f"{_loading} adds nothing to gmcr: {reason}.", stacklevel=4)
     finally:
-        _source = "gmcr"
+        _loading = None

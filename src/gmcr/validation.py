@@ -141,6 +141,24 @@ def check_per_sample(values: Any, n_samples: int, name: str) -> FloatArray:
     return array
 
 
+def check_whole(value: Any, name: str, least: int = 1) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    return int(value)
+
+
+def check_seed(random_state: Any) -> int:
+    """The seed that a random state stands for: None is 0; a generator gives its next number."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return check_whole(random_state, "random_state", least=0)
+
+
 def refuse_negative(D: FloatArray, count_above_noise: Callable[[FloatArray], int]) -> None:
     """Refuse samples (samples, channels), NaN where missing, whose negative values are more than noise.
 

@@ -238,7 +238,7 @@ def _in_short(model: GMCR) -> str:
     law = model.noise_law_
     return (
         f"{model.count_}\n"
-        f"Noise: {law.kind}, level {law.level:.4g}. R² {model.decomposition_.fit['r2']:.6f}. "
+        f"Noise: {law.sentence()}. R² {model.decomposition_.fit['r2']:.6f}. "
         f"{model.decomposition_.usage} selections in {model.decomposition_.n_samples} samples."
     )
 

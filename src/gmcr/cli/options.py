@@ -52,15 +52,15 @@ def number_of_samples(samples: int | None, components: int) -> int:
 
 def noise_option(text: str | None) -> float | str | None:
     """What --noise says: a number, a law's name, or nothing."""
-    from gmcr.noise import KINDS
+    from gmcr.noise import LAWS
 
-    if text is None or text in KINDS:
+    if text is None or text in LAWS:
         return text
     try:
         return float(text)
     except ValueError:
         raise typer.BadParameter(
-            f"--noise must be a number or one of {', '.join(KINDS)}, not {text!r}."
+            f"--noise must be a number or one of {', '.join(LAWS)}, not {text!r}."
         ) from None
 
 

@@ -15,7 +15,7 @@ from scipy.stats import norm
 from gmcr.confidence.pool_errors import least_squares_covariance, pool_errors, without_own_share
 from gmcr.decoding.subset import COMPILED
 from gmcr.errors import InputError
-from gmcr.noise import root_mean_square
+from gmcr.noise import Sigma
 from gmcr.threads import threads
 from gmcr.validation import FloatArray, as_numbers, check_pool, check_samples
 
@@ -52,7 +52,7 @@ def concentration_errors(
     profiles, amounts, sigma = check_factors(S, C, noise)
     norms = np.linalg.norm(profiles, axis=1)
     unit, scaled = profiles / norms[:, None], amounts * norms
-    level, W = per_sample(sigma), entry_weights(sigma)
+    level, W = sigma.per_sample(), sigma.entry_weights()
     variance = np.ones(len(scaled)) if W.size else level**2
     covariance, excess = _NONE, _NO_EXCESS
     if learned or pool_covariance is not None:
@@ -86,11 +86,10 @@ def profile_errors(C: Any, noise: Any, *, n_fixed: int = 0) -> FloatArray:
     amounts = check_samples(C, "C")
     sigma = _check_noise(noise, len(amounts))
     free = amounts[:, n_fixed:]
-    if sigma.ndim == 1:
-        errors = np.sqrt(np.diag(least_squares_covariance(free, sigma)))
+    if not sigma.per_entry:
+        errors = np.sqrt(np.diag(least_squares_covariance(free, sigma.values)))
     else:
-        W = entry_weights(sigma)
-        grams = np.einsum("mi,ml,mj->lij", free, W, free, optimize=True)
+        grams = np.einsum("mi,ml,mj->lij", free, sigma.entry_weights(), free, optimize=True)
         errors = np.sqrt(np.diagonal(np.linalg.pinv(grams, hermitian=True), axis1=1, axis2=2)).T
     errors = np.where((free != 0).any(axis=0)[(...,) + (None,) * (errors.ndim - 1)], errors, np.inf)
     return np.concatenate([np.zeros((n_fixed, *errors.shape[1:])), errors])
@@ -125,21 +124,6 @@ def interval(
 
 
 # Arrays
-
-
-def per_sample(sigma: FloatArray) -> FloatArray:
-    """Standard deviation of each sample, root mean square over its channels: (samples,)."""
-    return sigma if sigma.ndim == 1 else root_mean_square(sigma)
-
-
-def entry_weights(sigma: FloatArray, X: FloatArray | None = None) -> FloatArray:
-    """Weight 1/σ² of each entry, (samples, channels), zero where missing; (0, 0) where one per sample does."""
-    missing = np.isnan(sigma) if X is None else np.isnan(X)
-    if sigma.ndim == 1:
-        if X is None or not missing.any():
-            return _NONE
-        sigma = np.broadcast_to(sigma[:, None], X.shape)
-    return np.where(missing, 0.0, 1.0 / np.square(np.where(missing, 1.0, sigma)))
 
 
 def channels(W: FloatArray, S: FloatArray, n_samples: int) -> FloatArray:
@@ -218,8 +202,8 @@ def _invert(A, n):
 # Checks
 
 
-def check_factors(S: Any, C: Any, noise: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Pool (slots, channels), concentrations (samples, slots) and noise (samples,) or (samples, channels)."""
+def check_factors(S: Any, C: Any, noise: Any) -> tuple[FloatArray, FloatArray, Sigma]:
+    """Pool (slots, channels), concentrations (samples, slots) and noise, NaN where an entry is missing."""
     profiles, amounts = check_pool(S), check_samples(C, "C")
     if amounts.shape[1] != len(profiles):
         raise InputError(
@@ -228,7 +212,9 @@ def check_factors(S: Any, C: Any, noise: Any) -> tuple[FloatArray, FloatArray, F
     return profiles, amounts, _check_noise(noise, len(amounts), profiles.shape[1])
 
 
-def _check_noise(noise: Any, n_samples: int, n_channels: int | None = None) -> FloatArray:
+def _check_noise(noise: Any, n_samples: int, n_channels: int | None = None) -> Sigma:
+    if isinstance(noise, Sigma):
+        return noise
     sigma = as_numbers(noise, "noise")
     if sigma.ndim < 2:
         sigma = np.array(np.broadcast_to(sigma, n_samples)) if sigma.size in (1, n_samples) else sigma
@@ -238,4 +224,4 @@ def _check_noise(noise: Any, n_samples: int, n_channels: int | None = None) -> F
             f"noise must be positive, one number, one per sample ({n_samples}) or one per entry, "
             f"but came with shape {np.shape(noise)}."
         )
-    return sigma
+    return Sigma(sigma)

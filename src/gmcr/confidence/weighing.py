@@ -17,11 +17,11 @@ from gmcr.confidence.pool_errors import (
     pool_errors,
     without_own_share,
 )
-from gmcr.confidence.standard_errors import channels, entry_weights, per_sample, spreads
+from gmcr.confidence.standard_errors import channels, spreads
 from gmcr.confidence.support_law import SupportLaw, first_law, law_of_counts
 from gmcr.confidence.uncut import uncut, uncut_pool
-from gmcr.decoder import check_noise
 from gmcr.errors import InputError
+from gmcr.noise import Sigma
 from gmcr.threads import product
 from gmcr.validation import BoolArray, FloatArray, as_numbers, check_pool, check_samples
 
@@ -95,7 +95,6 @@ class Judged:
     """Samples whose supports are to be judged; profiles of unit norm.
 
     D : (samples, channels), NaN where missing;  S : (slots, channels);  C : (samples, slots)
-    sigma : (samples,) or (samples, channels)
     own : (samples,) which samples the pool was learned from
     pool : the errors of a learned pool; None for a known one
     """
@@ -103,7 +102,7 @@ class Judged:
     D: FloatArray
     S: FloatArray
     C: FloatArray
-    sigma: FloatArray
+    sigma: Sigma
     own: BoolArray
     pool: PoolErrors | None
     signed: bool
@@ -120,7 +119,7 @@ class Judged:
             raise InputError(
                 f"C must have shape (samples, slots) = {(len(samples), len(profiles))}, but has {amounts.shape}."
             )
-        sigma = check_noise(noise, samples)
+        sigma = Sigma.given(noise, samples)
         own = np.array(np.broadcast_to(np.asarray(learned, dtype=bool), len(samples)))
         norms = np.linalg.norm(profiles, axis=1)
         judged = cls(samples, profiles / norms[:, None], amounts * norms, sigma, own, None, signed)
@@ -134,7 +133,7 @@ class Judged:
         if own.all():
             response = least_squares_covariance(judged.C, judged.level)
             if judged.can_be_cut:
-                lower = uncut_pool(samples, judged.S, judged.C, sigma, response)
+                lower = uncut_pool(samples, judged.S, judged.C, sigma.values, response)
                 norms = np.linalg.norm(lower, axis=1)
                 judged = replace(judged, S=lower / norms[:, None], C=judged.C * norms)
                 response = response / (norms[:, None] * norms)
@@ -149,13 +148,12 @@ class Judged:
     @property
     def level(self) -> FloatArray:
         """Standard deviation of each sample over its present entries: (samples,)."""
-        sigma = self.sigma
-        return per_sample(sigma if sigma.ndim == 1 else np.where(np.isnan(self.D), np.nan, sigma))
+        return self.sigma.per_sample(self.D)
 
     @property
     def can_be_cut(self) -> bool:
         """Whether a cut at zero would be a cut of Gaussian noise: counts have none."""
-        return self.sigma.ndim == 1 and not self.signed
+        return not (self.sigma.per_entry or self.signed)
 
     def rows(self, rows: np.ndarray) -> Judged:
         """The same on some of the samples."""
@@ -173,9 +171,9 @@ class Judged:
     def _part(self) -> Part:
         """All samples, which are of one form, as one part."""
         X, C, S, pool, variance = self.D, self.C, self.S, self.pool, self.level**2
-        W = entry_weights(self.sigma, X)
+        W = self.sigma.entry_weights(X)
         about_fit = np.ones(len(X)) if W.size else variance
-        X, left = uncut(X, S, C, self.sigma) if self.can_be_cut else (X, np.ones(len(X)))
+        X, left = uncut(X, S, C, self.sigma.values) if self.can_be_cut else (X, np.ones(len(X)))
         X = np.nan_to_num(X) if W.size else X
         B = product(W * X if W.size else X, S, np.empty(C.shape))
         covariance, excess, own, own_r = _NONE, np.zeros(0), _NONE, _NONE

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
 
 Listener = Callable[[dict[str, float]], object]
 
 
 @contextmanager
-def listening(callback: Listener | None, shown: bool, max_epochs: int, done: int) -> Iterator[Listener]:
+def listening(
+    callback: Callable[[Any], object] | None, shown: bool, max_epochs: int, done: int
+) -> Iterator[Listener]:
     """What is called with each epoch's row: the bar (on standard error, in a terminal), then the callback.
 
     done : epochs that were run before
@@ -27,6 +31,6 @@ def listening(callback: Listener | None, shown: bool, max_epochs: int, done: int
             text = f"{row['count']:.0f} components, R² {row['r2']:.4f}, usage {row['usage']:.0f}"
             bar.update(task, completed=row["epoch"] + 1, description=text)
             if callback is not None:
-                callback(row)
+                callback(SimpleNamespace(**row))
 
         yield tell

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gmcr.decoder import ALPHA, usage_price
+from gmcr.decoding.prices import ALPHA, usage_price
 from gmcr.eb.settings import Settings
 
 

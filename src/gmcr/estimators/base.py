@@ -1,16 +1,31 @@
-"""What solvers and baselines share as scikit-learn transformers: checked samples, the way back, names."""
+"""What estimators share: `Unmixer`, the scikit-learn transformer; `Solver`, the contract of GMCR and EBgMCR."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gmcr.errors import InputError
-from gmcr.validation import FloatArray, check_samples
+from gmcr.decoder import Decoding
+from gmcr.decomposition import Decomposition
+from gmcr.errors import FileError, InputError
+from gmcr.estimators.labels import channel_axis, check_axis
+from gmcr.io.table import Table
+from gmcr.noise import NoiseLaw
+from gmcr.storage import Arrays, Header, read_model, write_model
+from gmcr.theory.certificate import Certificate, certify
+from gmcr.validation import BoolArray, FloatArray, check_samples
+
+Samples = (
+    ArrayLike | pd.DataFrame | Table
+)  # (samples, channels); a frame or a table brings its axis and names
 
 
 class Unmixer(TransformerMixin, BaseEstimator):
@@ -19,10 +34,14 @@ class Unmixer(TransformerMixin, BaseEstimator):
     takes_missing = True  # whether entries may be NaN
 
     signed: bool
+    decomposition_: Decomposition
     components_: FloatArray
+    concentrations_: FloatArray
+    supports_: BoolArray
+    noise_: FloatArray
     n_components_: int
 
-    def inverse_transform(self, C: Any) -> FloatArray:
+    def inverse_transform(self, C: ArrayLike) -> FloatArray:
         """The samples that concentrations C (samples, n_components_) stand for, without noise."""
         check_is_fitted(self)
         concentrations = check_samples(C, "C")
@@ -43,7 +62,7 @@ class Unmixer(TransformerMixin, BaseEstimator):
         tags.input_tags.positive_only = not self.signed
         return tags
 
-    def _samples(self, D: Any, *, reset: bool) -> FloatArray:
+    def _samples(self, D: Samples, *, reset: bool) -> FloatArray:
         """The samples checked; with `reset`, their channels are those to be learned, else those that were."""
         try:
             samples = check_samples(D, allow_constant=not reset, copy=False)
@@ -57,5 +76,130 @@ class Unmixer(TransformerMixin, BaseEstimator):
                 f"D is missing a value at row {row}, column {column} (NaN), and {type(self).__name__} cannot "
                 "leave entries out; fill it in, or remove that sample or channel."
             )
-        validate_data(self, D, reset=reset, skip_check_array=True)
+        validate_data(self, samples if isinstance(D, Table) else D, reset=reset, skip_check_array=True)
         return samples
+
+    def _keep(self, found: Decomposition) -> None:
+        """The learned attributes, from the decomposition of the training samples."""
+        if found.noise is None:
+            raise InputError(f"a {type(self).__name__} model needs the noise of its samples.")
+        self.decomposition_ = found
+        self.n_components_ = found.n_components
+        self.components_ = found.components
+        self.concentrations_ = found.concentrations
+        self.supports_ = found.supports
+        self.noise_ = found.noise
+
+
+class Solver(Unmixer, ABC):
+    """A solver as an estimator: what can be asked of a fitted one, whichever it is.
+
+    A subclass fits, decodes, and says what a file holds of it (`_pack`, `_unpack`).
+    """
+
+    callback: Callable[[Any], object] | None
+    noise_law_: NoiseLaw
+
+    @abstractmethod
+    def decode(self, D: Samples) -> Decoding:
+        """What samples hold, and whether the learned pool explains them."""
+
+    def transform(self, D: Samples) -> FloatArray:
+        """Concentrations of samples over the learned pool: (samples, n_components_)."""
+        return self.decode(D).concentrations
+
+    def certify(
+        self,
+        D: Samples,
+        alpha: float = 0.05,
+        *,
+        noise: ArrayLike | None = None,
+        k: int | None = None,
+        c_min: float | None = None,
+        c_max: float | None = None,
+        eps_fit: float | None = None,
+        floor: float | None = None,
+        diversity: float | None = None,
+        known_pool: bool = False,
+    ) -> Certificate:
+        """What is proved about the answer, under which conditions, and what speaks against it.
+
+        Parameters
+        ----------
+        D : (samples, channels) the samples that were fitted
+        alpha : probability that the noise is larger than assumed anywhere
+        noise, k, c_min, c_max, eps_fit, floor, diversity, known_pool : as in `gmcr.certify`; what is None is read
+            off the solution
+        """
+        check_is_fitted(self)
+        return certify(
+            self._samples(D, reset=False),
+            self.decomposition_,
+            noise,
+            alpha,
+            k,
+            c_min,
+            c_max,
+            eps_fit,
+            floor,
+            diversity,
+            known_pool,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file such as "run.gmcr", whole or not at all.
+
+        Of the parameters, a callback and a `random_state` that is no number are not kept.
+        """
+        check_is_fitted(self)
+        arrays, section = self.decomposition_.pack()
+        own_arrays, header = self._pack()
+        names = getattr(self, "feature_names_in_", None)
+        write_model(
+            path,
+            arrays | own_arrays,
+            {
+                "kind": type(self).__name__,
+                "decomposition": section,
+                "noise_law": self.noise_law_.as_dict(),
+                "feature_names": names,
+                **header,
+            },
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a fitted model that `save` wrote."""
+        arrays, header = read_model(path)
+        if header["kind"] != cls.__name__:
+            raise FileError(
+                f"{path} holds no {cls.__name__} model; it is a model file of kind {header['kind']!r}."
+            )
+        try:
+            model = cls._unpack(arrays, header)
+            model.n_features_in_ = model.components_.shape[1]
+            if header["feature_names"] is not None:
+                model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        except (AttributeError, IndexError, InputError, KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{path} holds a model that is not valid: {error}") from error
+        return model
+
+    @abstractmethod
+    def _pack(self) -> tuple[Arrays, Header]:
+        """What a file holds of the model beside its decomposition and noise law."""
+
+    @classmethod
+    @abstractmethod
+    def _unpack(cls, arrays: Arrays, header: Header) -> Self:
+        """The model that `save` took apart."""
+
+    def _samples(self, D: Samples, *, reset: bool) -> FloatArray:
+        samples = super()._samples(D, reset=reset)
+        if not reset:
+            check_axis(channel_axis(D), self.decomposition_.axis)
+        return samples
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's diagram and, once fitted, what was found."""
+        found = self.decomposition_._repr_html_() if hasattr(self, "decomposition_") else ""
+        return str(super()._html_repr()) + found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +14,31 @@ import pandas as pd
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from gmcr.decoder import decode
+from gmcr.decoder import Decoding, decode, decoded_as
 from gmcr.decomposition import Decomposition
 from gmcr.eb import anchor, training
+from gmcr.eb.checkpoints import Bands, Checkpoint
 from gmcr.eb.networks import Model
 from gmcr.eb.progress import listening
 from gmcr.eb.settings import Settings, scaled_rate
 from gmcr.errors import InputError
-from gmcr.estimators.base import Unmixer
+from gmcr.estimators.base import Samples, Solver
 from gmcr.estimators.window import GMCR
 from gmcr.metrics import r_squared
-from gmcr.noise import degrees_of_freedom, estimate_noise
-from gmcr.theory.certificate import Certificate, certify
-from gmcr.validation import FloatArray, refuse_negative
-from gmcr.window.samples import count_above_noise
+from gmcr.noise import degrees_of_freedom, estimate_noise, law_of
+from gmcr.storage import Arrays, Header, pack_table, unpack_table
+from gmcr.validation import FloatArray, check_seed, check_whole, refuse_negative
+from gmcr.window.distinct_samples import count_above_noise
 
 DECODERS = ("gate", "floor", "exact")
 FLOOR = 0.5  # ϑ: concentrations above it are the certificate's support
 SCHEDULES = ("paper", "window")
+NOT_STORED = ("callback", "settings")  # parameters that a model file's header does not hold as they are
+LEARNED = (
+    "n_epochs_", "terminated_", "_n_samples", "_lipschitz", "_n_gate_parameters", "_energy_bound", "_radius",
+)  # fmt: skip
+FINAL = "final"  # the name of the last state in a model file
+TENSOR = "tensor."  # what the names of a network's arrays start with there
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ class Refinement:
     scratch: GMCR | None
 
 
-class EBgMCR(Unmixer):
+class EBgMCR(Solver):
     """EB-gMCR as the paper specifies it: an energy-based gate, trained by gradient, with checkpoints by R².
 
     Parameters
@@ -91,7 +98,8 @@ class EBgMCR(Unmixer):
         from its last saved state when `fit` is called again with the same data and settings
     save_every : epochs between two saved states
     settings : `gmcr.eb.settings.Settings`, every other constant
-    callback : function called with each row of the history; by raising KeyboardInterrupt it ends the run
+    callback : function called with each row of the history as it comes (epoch, count, r2, usage, …); by raising
+        KeyboardInterrupt it ends the run with what there is
     verbose : 1 shows progress on standard error, where that is a terminal
 
     Attributes
@@ -102,7 +110,8 @@ class EBgMCR(Unmixer):
         smallest_margin
     terminated_ : whether the termination rule ended the run
     n_epochs_ : epochs run
-    n_components_, components_ : count and profiles of the checkpoint that `transform` uses
+    n_components_, components_, concentrations_, supports_, noise_, noise_law_, decomposition_ : of the checkpoint
+        that `transform` uses, as in `GMCR`
 
     Notes
     -----
@@ -138,7 +147,7 @@ class EBgMCR(Unmixer):
         folder: str | os.PathLike[str] | None = None,
         save_every: int = 500,
         settings: Settings | None = None,
-        callback: Callable[[dict[str, float]], object] | None = None,
+        callback: Callable[[Any], object] | None = None,
         verbose: int = 0,
     ) -> None:
         self.pool_size = pool_size
@@ -155,7 +164,7 @@ class EBgMCR(Unmixer):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, D: Any, y: Any = None) -> EBgMCR:
+    def fit(self, D: Samples, y: Any = None) -> EBgMCR:
         """Train on samples D (samples, channels); on Ctrl-C the run so far is what is kept."""
         samples = self._samples(D, reset=True)
         if not self.signed:
@@ -169,7 +178,7 @@ class EBgMCR(Unmixer):
             signed=self.signed,
             lowest_band=self.lowest_band,
             usage_schedule=self.usage,
-            seed=int(self.random_state),
+            seed=check_seed(self.random_state),
         )
         first = _gate_tensors(run.model)
         folder = None if self.folder is None else Path(self.folder)
@@ -193,56 +202,47 @@ class EBgMCR(Unmixer):
 
     def decode(
         self,
-        D: Any,
+        D: Samples,
         by: str = "gate",
         *,
-        rule: str = "fewest",
+        rule: str | None = None,
         band: tuple[float, float] | None = None,
         floor: float = FLOOR,
-    ) -> FloatArray:
-        """Concentrations of samples over a checkpoint's pool: (samples, components of that checkpoint).
+    ) -> Decoding:
+        """What samples hold over a checkpoint's pool, and whether that explains them.
 
+        Parameters
+        ----------
+        D : (samples, channels) samples
         by : "gate", the frozen gate and concentration network, as in the paper; "floor", the same with
             concentrations up to `floor` (ϑ) left out, the certificate's support; "exact", the exact decoder over
             the learned pool, with nothing of the networks
+        rule, band : which checkpoint, as in `select`; by default the one that `transform` uses
+
+        Returns
+        -------
+        Decoding, over the components of that checkpoint. A gate knows no margin: it is NaN
         """
         check_is_fitted(self)
         if by not in DECODERS:
             raise InputError(f"by must be one of {', '.join(DECODERS)}, not {by!r}.")
         samples = self._samples(D, reset=False)
-        tensors, answer, slots = self._chosen(rule, band)
+        tensors, answer, slots = self._chosen(self._usual_rule if rule is None else rule, band)
+        S = answer.components
         if by == "exact":
-            return decode(samples, answer.components, signed=self.signed).concentrations
+            return decode(samples, S, signed=self.signed)
         C = _gated(self._model(tensors), samples)[:, list(slots)]
-        return np.where(np.abs(C) > floor, C, 0.0) if by == "floor" else C
+        C = np.where(np.abs(C) > floor, C, 0.0) if by == "floor" else C
+        assert answer.noise_law is not None
+        return decoded_as(samples, S, C, law_of(answer.noise_law), signed=self.signed)
 
-    def certify(
-        self,
-        D: Any,
-        rule: str = "fewest",
-        band: tuple[float, float] | None = None,
-        alpha: float = 0.05,
-        **given: Any,
-    ) -> Certificate:
-        """The certificate of a band's solution, on the samples of the fit (see `gmcr.certify`).
-
-        Parameters
-        ----------
-        D : (samples, channels) the samples that were fitted
-        rule, band : which checkpoint, as in `select`
-        alpha : probability that the noise is larger than assumed anywhere
-        given : noise and the other arguments of `gmcr.certify`
-        """
-        return certify(self._samples(D, reset=False), self.select(rule, band), alpha=alpha, **given)
-
-    def transform(self, D: Any) -> FloatArray:
+    def transform(self, D: Samples) -> FloatArray:
         """Concentrations by the frozen gate of the fewest-components checkpoint, or of the final state."""
-        check_is_fitted(self)
-        return self.decode(D, rule=self._usual_rule)
+        return self.decode(D).concentrations
 
     def refine(
         self,
-        D: Any,
+        D: Samples,
         band: tuple[float, float] | str = "complete",
         *,
         compare: bool = True,
@@ -306,14 +306,17 @@ class EBgMCR(Unmixer):
         """The checkpoint that `transform` uses."""
         return "fewest" if self.bands_ else "final"
 
+    def _keep(self, found: Decomposition) -> None:
+        super()._keep(found)
+        assert found.noise_law is not None
+        self.noise_law_ = law_of(found.noise_law)
+
     def _settings(self) -> Settings:
         settings = self.settings or Settings()
         if self.usage not in SCHEDULES:
             raise InputError(f"usage must be one of {', '.join(SCHEDULES)}, not {self.usage!r}.")
         for name in ("pool_size", "max_epochs", "save_every"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}.")
+            check_whole(getattr(self, name), name)
         if self.learning_rate is None:
             return settings
         if self.learning_rate == "scaled":
@@ -339,8 +342,7 @@ class EBgMCR(Unmixer):
         self.bands_ = [self._band(run, band, samples) for band in sorted(run.bands.kept)]
         self._final_tensors = training.copied(run.model)
         self.final_, self._final_slots = self._answer(self._final_tensors, samples)
-        self.components_ = self.select(self._usual_rule).components
-        self.n_components_ = len(self.components_)
+        self._keep(self.select(self._usual_rule))
         self._mean_gaps = (
             np.array(run.mean_gaps).reshape(-1, self.pool_size)
             if folder is None
@@ -373,13 +375,78 @@ class EBgMCR(Unmixer):
         answer = Decomposition.from_factors(
             C[:, slots],
             S[slots],
-            noise=law.per_sample(samples, fit),
+            noise=law.sigma(samples, fit).per_sample(samples),
             noise_law=law.as_dict(),
             signed=self.signed,
             settings={"solver": "eb", "pool_size": self.pool_size, "usage": self.usage},
             fit={"r2": float(r_squared(samples, fit))},
         )
         return answer, tuple(slots.tolist())
+
+    # Files
+
+    def _pack(self) -> tuple[Arrays, Header]:
+        """Every checkpoint with its answer and tensors, the history, and what the anchors need."""
+        parameters = {name: value for name, value in self.get_params().items() if name not in NOT_STORED}
+        parameters["folder"] = None if self.folder is None else os.fspath(self.folder)
+        arrays, columns = pack_table(self.history_, "history")
+        answers: dict[str, tuple[Any, ...]] = {
+            FINAL: (self.final_, self._final_slots, self._final_tensors, {})
+        }
+        for number, band in zip(sorted(self._bands.kept), self.bands_):
+            kept = self._bands.kept[number]
+            stood = {"epoch": kept.epoch, "count": kept.count, "r2": kept.r2, "usage": kept.usage}
+            answers[str(number)] = (band.decomposition, band.slots, kept.tensors, stood)
+        states = {}
+        for name, (answer, slots, tensors, stood) in answers.items():
+            packed, section = answer.pack()
+            packed |= {TENSOR + key: tensor.cpu().numpy() for key, tensor in tensors.items()}
+            arrays |= {f"{name}/{key}": array for key, array in packed.items()}
+            states[name] = {"decomposition": section, "slots": slots, **stood}
+        arrays["mean_gaps"] = self._mean_gaps
+        return arrays, {
+            "parameters": parameters,
+            "settings": None if self.settings is None else asdict(self.settings),
+            "history": columns,
+            "states": states,
+            "learned": {name: getattr(self, name) for name in LEARNED},
+        }
+
+    @classmethod
+    def _unpack(cls, arrays: Arrays, header: Header) -> EBgMCR:
+        settings = header["settings"]
+        if settings is not None:
+            settings = Settings(**(settings | {"betas": tuple(settings["betas"])}))
+        model = cls(**header["parameters"], settings=settings)
+        model.history_ = unpack_table(arrays, header["history"])
+        model._bands = Bands(model.lowest_band, model._settings().band_width)
+        model.bands_ = []
+        for name, state in header["states"].items():
+            own = {
+                key.removeprefix(f"{name}/"): array
+                for key, array in arrays.items()
+                if key.startswith(f"{name}/")
+            }
+            answer, slots = Decomposition.unpack(own, state["decomposition"]), tuple(state["slots"])
+            tensors = {
+                key.removeprefix(TENSOR): torch.from_numpy(array.copy())
+                for key, array in own.items()
+                if key.startswith(TENSOR)
+            }
+            if name == FINAL:
+                model.final_, model._final_slots, model._final_tensors = answer, slots, tensors
+                continue
+            stood = state["epoch"], state["count"], state["r2"], state["usage"]
+            model._bands.kept[int(name)] = Checkpoint(*stood, tensors)
+            model.bands_.append(Band(*model._bands.edges(int(name)), *stood, answer, slots))
+        model._mean_gaps = arrays["mean_gaps"]
+        for name in LEARNED:
+            setattr(model, name, header["learned"][name])
+        model.n_features_in_ = model.final_.n_channels
+        model._keep(model.select(model._usual_rule))
+        return model
+
+    # Parts
 
     def _model(self, tensors: dict[str, torch.Tensor]) -> Model:
         model = Model(self.n_features_in_, self.pool_size, self._settings(), self.signed)

@@ -1,4 +1,4 @@
-"""The labels of a table: channel axis and sample names of a DataFrame."""
+"""The labels of samples: channel axis and sample names of a DataFrame or of what `gmcr.read` returns."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 
 from gmcr.errors import InputError
+from gmcr.io.table import Table
 from gmcr.validation import FloatArray
 
 
 def channel_axis(D: Any) -> FloatArray | None:
     """The column names as numbers, or None if there are none or they only count the columns: (channels,)."""
+    if isinstance(D, Table):
+        return D.axis
     columns = getattr(D, "columns", None)
     if columns is None or _counts(columns):
         return None
@@ -25,6 +28,8 @@ def channel_axis(D: Any) -> FloatArray | None:
 
 def sample_names(D: Any) -> tuple[str, ...] | None:
     """The index as text, or None if there is none or it only counts the rows."""
+    if isinstance(D, Table):
+        return D.sample_names
     index = getattr(D, "index", None)
     if not isinstance(index, pd.Index) or _counts(index):
         return None

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from gmcr.constraints import Closure, Constraint, Constraints, Layout, ReferenceProfile
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
-from gmcr.noise import KINDS, NoiseLaw
-from gmcr.validation import FloatArray, check_pool
+from gmcr.noise import LAWS, Constant, NoiseLaw, Sigma, law_of_replicates
+from gmcr.validation import FloatArray, check_pool, check_seed, check_whole
 from gmcr.window.search import Options
-from gmcr.window.start import unit_rows
 
 if TYPE_CHECKING:
     from gmcr.estimators.window import GMCR
@@ -20,69 +19,94 @@ if TYPE_CHECKING:
 SAME_PROFILE = 1 - 1e-9  # cosine from which a profile of a warm start is a fixed one
 
 
-def check_options(model: GMCR, n_channels: int, sigma: FloatArray | None, warm_start: Any) -> Options:
+def check_options(
+    model: GMCR,
+    constraints: Constraints,
+    law: str | NoiseLaw,
+    sigma: Sigma | None,
+    layout: Layout,
+    warm_start: Decomposition | None,
+    n_channels: int,
+) -> Options:
     """What the solver is to do, or an InputError that names the parameter.
 
-    sigma : (samples,) or (samples, channels), the noise where it is given;  warm_start : a Decomposition or None
+    law, sigma : what `known_noise` says;  layout : of the samples that are solved for
     """
-    n_components = None if model.n_components == "auto" else _whole(model.n_components, "n_components")
-    max_components = _whole_or_none(model.max_components, "max_components")
-    fixed = _check_fixed(model.fixed_components, n_channels, model.signed)
-    n_fixed = 0 if fixed is None else len(fixed)
+    n_components = None if model.n_components == "auto" else check_whole(model.n_components, "n_components")
+    max_components = (
+        None if model.max_components is None else check_whole(model.max_components, "max_components")
+    )
     for name, count in (("n_components", n_components), ("max_components", max_components)):
-        if count is not None and count < n_fixed:
-            raise InputError(f"{name} is {count}, but there are {n_fixed} fixed_components.")
+        if count is not None and count < constraints.n_fixed:
+            raise InputError(f"{name} is {count}, but there are {constraints.n_fixed} fixed_components.")
     if n_components is not None and max_components is not None and n_components > max_components:
         raise InputError(f"n_components is {n_components}, above max_components, {max_components}.")
-    if model.closure and model.signed:
-        raise InputError("closure makes no sense with signed=True: fractions cannot be negative.")
     if model.r2_band is not None:
-        _check_band(model.r2_band, chosen_otherwise=n_components is not None or sigma is not None)
+        noise_known = sigma is not None or isinstance(law, NoiseLaw)
+        _check_band(model.r2_band, chosen_otherwise=n_components is not None or noise_known)
     return Options(
         n_components=n_components,
         max_components=max_components,
-        fixed=fixed,
-        pool=_starting_pool(warm_start, n_channels, fixed),
-        signed=bool(model.signed),
-        noise=model.noise if isinstance(model.noise, str) else "constant",
+        constraints=constraints,
+        pool=_starting_pool(warm_start, n_channels, constraints.fixed),
+        noise=law,
         sigma=sigma,
-        k_max=_whole_or_none(model.k_max, "k_max"),
-        n_starts=_whole(model.n_starts, "n_starts"),
-        seed=_seed(model.random_state),
+        layout=layout,
+        n_starts=check_whole(model.n_starts, "n_starts"),
+        seed=check_seed(model.random_state),
     )
 
 
-def known_noise(parameter: Any, given: Any) -> Any:
-    """The noise that is known beforehand: `given` to fit, or else a number as parameter; None if it is not."""
-    if isinstance(parameter, str):
-        if parameter not in ("auto", *KINDS):
-            raise InputError(f"noise must be auto, {', '.join(KINDS)} or a number, not {parameter!r}.")
-        return given
-    if isinstance(parameter, bool) or not isinstance(parameter, int | float | np.integer | np.floating):
+def check_constraints(model: GMCR, n_channels: int | None = None) -> Constraints:
+    """All that the answer must obey: the model's constraints, and its parameters that stand for one."""
+    more: list[Constraint] = [] if model.constraints is None else list(model.constraints)
+    if model.fixed_components is not None:
+        more.append(ReferenceProfile(check_pool(model.fixed_components, n_channels, "fixed_components")))
+    if model.closure:
+        more.append(Closure())
+    constraints = Constraints.of(more, signed=bool(model.signed), k_max=model.k_max)
+    if n_channels is not None and constraints.fixed is not None:
+        check_pool(constraints.fixed, n_channels, "fixed_components")
+    if not constraints.signed and constraints.fixed is not None and (constraints.fixed < 0).any():
+        raise InputError("fixed_components has negative values; pass signed=True if that is meant.")
+    if constraints.signed and constraints.find(Closure) is not None:
+        raise InputError("closure makes no sense with signed=True: fractions cannot be negative.")
+    return constraints
+
+
+def known_noise(
+    parameter: Any, given: Any, replicates: Any, D: FloatArray
+) -> tuple[str | NoiseLaw, Sigma | None]:
+    """What is known of the noise of samples D: a law or its name, and the noise itself where it is given.
+
+    parameter : the estimator's `noise`;  given, replicates : what came to `fit`
+    """
+    law = _check_law(parameter)
+    if replicates is not None:
+        if given is not None or isinstance(law, NoiseLaw):
+            raise InputError("replicates tell the noise, and so does noise; give one of them.")
+        law = law_of_replicates(D, replicates, law)
+    if given is None or isinstance(given, NoiseLaw):
+        return law if given is None else given, None
+    if np.ndim(given) == 0:
+        return _check_law(given), None
+    return law if isinstance(law, str) else law.kind, Sigma.given(given, D)
+
+
+def _check_law(noise: Any) -> str | NoiseLaw:
+    """A law or its name; a number is the level of a constant one."""
+    if isinstance(noise, NoiseLaw):
+        return noise
+    if isinstance(noise, str):
+        if noise != "auto" and noise not in LAWS:
+            raise InputError(f"noise must be auto, {', '.join(LAWS)}, a number or a law, not {noise!r}.")
+        return noise
+    if isinstance(noise, bool) or not isinstance(noise, int | float | np.integer | np.floating):
         raise InputError(
-            f"noise must be a law's name or a number, not {parameter!r:.40}; "
+            f"noise must be a law, its name or a number, not {noise!r:.40}; "
             "noise known per sample goes to fit(D, noise=...)."
         )
-    return NoiseLaw("constant", float(parameter)).level if given is None else given
-
-
-def _whole(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, not {value!r}.")
-    return int(value)
-
-
-def _whole_or_none(value: Any, name: str) -> int | None:
-    return None if value is None else _whole(value, name)
-
-
-def _check_fixed(profiles: Any, n_channels: int, signed: bool) -> FloatArray | None:
-    if profiles is None:
-        return None
-    fixed = check_pool(profiles, n_channels, "fixed_components")
-    if not signed and (fixed < 0).any():
-        raise InputError("fixed_components has negative values; pass signed=True if that is meant.")
-    return unit_rows(fixed)
+    return Constant(float(noise))
 
 
 def _check_band(band: Any, *, chosen_otherwise: bool) -> None:
@@ -104,13 +128,3 @@ def _starting_pool(warm_start: Any, n_channels: int, fixed: FloatArray | None) -
     if fixed is not None:
         pool = pool[(pool @ fixed.T).max(axis=1) < SAME_PROFILE]
     return pool if len(pool) else None
-
-
-def _seed(random_state: Any) -> int:
-    if random_state is None:
-        return 0
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gmcr.decoder import Decoding, check_noise, where_present
+from gmcr.constraints import Closure, Constraint, Constraints, Layout, constraint_of
+from gmcr.constraints.closure import as_fractions, closure_scales
+from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
-from gmcr.errors import FileError, InputError
-from gmcr.estimators.base import Unmixer
-from gmcr.estimators.labels import channel_axis, check_axis, sample_names
-from gmcr.estimators.parameters import check_options, known_noise
+from gmcr.errors import InputError
+from gmcr.estimators.base import Samples, Solver
+from gmcr.estimators.labels import channel_axis, sample_names
+from gmcr.estimators.parameters import check_constraints, check_options, known_noise
 from gmcr.metrics import r_squared
-from gmcr.noise import NoiseLaw
-from gmcr.storage import read_model, write_model
-from gmcr.theory.certificate import Certificate, certify
+from gmcr.noise import NoiseLaw, Sigma, law_of
+from gmcr.storage import Arrays, Header
 from gmcr.validation import FloatArray, check_pool, refuse_negative
-from gmcr.window.closure import as_fractions, closure_scales
-from gmcr.window.count import Evidence
-from gmcr.window.frozen import FrozenPool
-from gmcr.window.judge import Judge, learned_from
-from gmcr.window.running import run
-from gmcr.window.samples import check_sample_weight, count_above_noise, distinct_samples
+from gmcr.window.distinct_samples import check_sample_weight, count_above_noise, distinct_samples
+from gmcr.window.evidence import Evidence
+from gmcr.window.frozen_pool import FrozenPool, Noise
+from gmcr.window.listening import run
+from gmcr.window.pool_confidence import Judge, learned_from
 from gmcr.window.solver import Solution
 
-KIND = "GMCR"
+OBEYED = 1e-9  # relative violation of a constraint that is rounding
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
 
-class GMCR(Unmixer):
+class GMCR(Solver):
     """Unmix samples: how many components, their profiles, which sample holds which, and the noise.
 
     Nothing needs to be told beforehand: neither the count nor the noise.
@@ -47,8 +48,9 @@ class GMCR(Unmixer):
     max_components : largest count to consider
     fixed_components : (F, channels) known profiles; they are kept, up to their norm, as the first F components
     signed : whether profiles and concentrations may be negative, as for derivative spectra
-    noise : "auto"; a law, "constant", "proportional" or "poisson", whose level is estimated; or the standard
-        deviation of constant noise. Noise known per sample or per entry goes to `fit`
+    noise : "auto"; a law's name, "constant", "proportional" or "poisson", whose level is estimated; a law with
+        its level, an object of `gmcr.noise`; or the standard deviation of constant noise. Noise known per sample
+        or per entry goes to `fit`
     k_max : most components in a sample
     random_state : seed, or a generator of random numbers; None is the seed 0, so that the same data give the
         same answer
@@ -56,6 +58,8 @@ class GMCR(Unmixer):
     n_jobs : number of threads, -1 for all; None takes one for a small table and all for a large one. The answer
         does not depend on it
     verbose : 0 is silent; 1 shows progress on standard error, where that is a terminal
+    constraints : what else the answer must obey, objects of `gmcr.constraints`; `signed`, `k_max`,
+        `fixed_components` and `closure` stand for one each
     r2_band : (low, high); choose the cheapest solution of the path with R² in this band, whatever the evidence
         for the count says
     closure : whether to express concentrations as fractions that sum to one as well: `fractions_`
@@ -77,6 +81,7 @@ class GMCR(Unmixer):
     fractions_ : (samples, n_components_) with closure, rows sum to one, NaN for a sample that holds nothing;
         else None
     closure_scales_ : (n_components_,) with closure, what turns concentrations into fractions; else None
+    violations_ : by constraint, how far the answer is from obeying it: 0 where it does
     interrupted_ : whether the fit was ended early
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -103,6 +108,8 @@ class GMCR(Unmixer):
     noise_: FloatArray
     path_: pd.DataFrame
     closure_scales_: FloatArray | None
+    violations_: dict[str, float]
+    _constraints: Constraints
     _pool_covariance: FloatArray
     _judge: Judge
 
@@ -112,13 +119,14 @@ class GMCR(Unmixer):
         max_components: int | None = None,
         fixed_components: Any = None,
         signed: bool = False,
-        noise: str | float = "auto",
+        noise: str | float | NoiseLaw = "auto",
         k_max: int | None = None,
         random_state: Any = None,
         n_starts: int = 1,
         n_jobs: int | None = None,
         verbose: int = 0,
         *,
+        constraints: Iterable[Constraint] | None = None,
         r2_band: tuple[float, float] | None = None,
         closure: bool = False,
         callback: Any = None,
@@ -133,17 +141,21 @@ class GMCR(Unmixer):
         self.n_starts = n_starts
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.constraints = constraints
         self.r2_band = r2_band
         self.closure = closure
         self.callback = callback
 
     def fit(
         self,
-        D: Any,
+        D: Samples,
         y: Any = None,
         *,
-        noise: Any = None,
-        sample_weight: Any = None,
+        noise: ArrayLike | NoiseLaw | None = None,
+        sample_weight: ArrayLike | None = None,
+        replicates: ArrayLike | None = None,
+        runs: ArrayLike | None = None,
+        order: ArrayLike | None = None,
         warm_start: Decomposition | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> GMCR:
@@ -152,26 +164,41 @@ class GMCR(Unmixer):
         Parameters
         ----------
         D : (samples, channels) samples; NaN means missing. Of a DataFrame, numeric column names are the channel
-            axis and the index names the samples
+            axis and the index names the samples; what `gmcr.read` returns brings both along
         y : ignored
         noise : standard deviation of the noise where it is known, one per sample or one per entry
         sample_weight : (samples,) how often each sample counts; zero leaves it out of the fit
+        replicates : (samples,) labels; samples with the same label are measurements of one thing, whose spread
+            tells the noise
+        runs : (samples,) labels of the runs that samples belong to, for constraints that go by run
+        order : (samples,) place of each sample in its run, such as a time, for constraints that go by order; no
+            order is taken for granted where none is given
         warm_start : Decomposition whose profiles are the starting pool
         checkpoint : file that holds the best pool so far while the fit runs. If it is there already, left by a
             run on the same data with the same options that was ended, the fit goes on from it
         """
         samples = self._samples(D, reset=True)
-        if not self.signed:
+        self._constraints = check_constraints(self, samples.shape[1])
+        if not self._constraints.signed:
             refuse_negative(samples, count_above_noise)
-        noise = known_noise(self.noise, noise)
-        sigma = None if noise is None else check_noise(noise, samples)
-        rows, repeats = distinct_samples(samples, check_sample_weight(sample_weight, len(samples)), sigma)
+        law, sigma = known_noise(self.noise, noise, replicates, samples)
+        layout = Layout.of(runs, order, len(samples))
+        weight = check_sample_weight(sample_weight, len(samples))
+        rows, repeats = distinct_samples(samples, weight, sigma, layout)
         if len(rows) < 2:
             raise InputError(
                 f"D has {len(rows)} sample(s) to learn from, copies and empty ones aside; give at least 2."
             )
         training = np.ascontiguousarray(samples[rows])
-        options = check_options(self, samples.shape[1], None if sigma is None else sigma[rows], warm_start)
+        options = check_options(
+            self,
+            self._constraints,
+            law,
+            None if sigma is None else sigma[rows],
+            layout[rows],
+            warm_start,
+            samples.shape[1],
+        )
         solution = run(
             training,
             options,
@@ -187,15 +214,10 @@ class GMCR(Unmixer):
         asked, count = options.n_components, solution.state.count
         if asked is not None and count != asked:
             warnings.warn(f"{asked} components were asked for, but only {count} were found.", stacklevel=2)
-        self._learn(D, samples, rows, noise, solution)
+        self._learn(D, samples, rows, layout, sigma, solution)
         return self
 
-    def transform(self, D: Any) -> FloatArray:
-        """Concentrations of samples over the learned pool: (samples, n_components_)."""
-        check_is_fitted(self)
-        return self._decode(self._samples(D, reset=False)).concentrations
-
-    def decode(self, D: Any, *, noise: Any = None) -> Decoding:
+    def decode(self, D: Samples, *, noise: ArrayLike | NoiseLaw | None = None) -> Decoding:
         """What samples hold, and whether the learned pool explains them.
 
         Parameters
@@ -213,113 +235,64 @@ class GMCR(Unmixer):
         """
         check_is_fitted(self)
         samples = self._samples(D, reset=False)
-        out = self._decode(samples, noise)
+        known = self._noise(noise, samples)
+        out = self._frozen().decode(samples, known)
         judge, spread = (
-            partial(self._confidence, samples, out, noise),
-            partial(self._errors, samples, out, noise),
+            partial(self._confidence, samples, out, known),
+            partial(self._errors, samples, out, known),
         )
         return replace(out, judge=judge, spread=spread)
 
-    def certify(self, D: Any, alpha: float = 0.05, **given: Any) -> Certificate:
-        """What is proved about the answer, under which conditions, and what speaks against it.
+    def learn_confidence(self) -> None:
+        """Learn how sure supports are, which takes a while, now and not when that is first asked for.
 
-        Parameters
-        ----------
-        D : (samples, channels) the samples that were fitted
-        alpha : probability that the noise is larger than assumed anywhere
-        given : noise, k, c_min and the other arguments of `gmcr.certify`
+        A model that is saved before holds the training samples that it is learned from.
         """
         check_is_fitted(self)
-        return certify(self._samples(D, reset=False), self.decomposition_, alpha=alpha, **given)
+        self._judge.learn()
 
-    def fractions(self, D: Any) -> FloatArray:
+    def fractions(self, D: Samples) -> FloatArray:
         """Fractions of samples, summing to one: (samples, n_components_); for a model fitted with closure."""
         check_is_fitted(self)
         if self.closure_scales_ is None:
             raise InputError("fractions need a model fitted with closure=True.")
-        return as_fractions(self.decode(D).concentrations, self.closure_scales_)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file such as "run.gmcr", whole or not at all.
-
-        Of the parameters, a callback and a `random_state` that is no number are not kept.
-        """
-        check_is_fitted(self)
-        arrays, section = self.decomposition_.pack()
-        arrays["pool_covariance"] = self._pool_covariance
-        arrays |= self._judge.pack()
-        if self.closure_scales_ is not None:
-            arrays["closure_scales"] = self.closure_scales_
-        if self.fixed_components is not None:
-            arrays["fixed_components"] = check_pool(self.fixed_components)
-        header = {
-            "kind": KIND,
-            "decomposition": section,
-            "parameters": self._storable_parameters(),
-            "usage_price": self.usage_price_,
-            "noise_law": self.noise_law_.as_dict(),
-            "evidence": {
-                name: list(value.items()) if isinstance(value, dict) else value
-                for name, value in asdict(self.count_).items()
-            },
-            "feature_names": getattr(self, "feature_names_in_", None),
-            "interrupted": self.interrupted_,
-        }
-        write_model(path, arrays, header)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> GMCR:
-        """Read a fitted model that `save` wrote."""
-        arrays, header = read_model(path)
-        if header["kind"] != KIND:
-            raise FileError(f"{path} holds no {KIND} model; it is a model file of kind {header['kind']!r}.")
-        try:
-            return cls._unpack(arrays, header)
-        except (AttributeError, IndexError, InputError, KeyError, TypeError, ValueError) as error:
-            raise FileError(f"{path} holds a model that is not valid: {error}") from error
-
-    def _html_repr(self) -> str:
-        """What a notebook shows: scikit-learn's diagram and, once fitted, what was found."""
-        found = self.decomposition_._repr_html_() if hasattr(self, "decomposition_") else ""
-        return str(super()._html_repr()) + found
-
-    # Checks
-
-    def _samples(self, D: Any, *, reset: bool) -> FloatArray:
-        samples = super()._samples(D, reset=reset)
-        if not reset:
-            check_axis(channel_axis(D), self.decomposition_.axis)
-        return samples
+        return self._as_fractions(self.decode(D).concentrations)
 
     # The work
 
     def _learn(
-        self, D: Any, samples: FloatArray, rows: NDArray[np.intp], noise: Any, solution: Solution
+        self,
+        D: Samples,
+        samples: FloatArray,
+        rows: NDArray[np.intp],
+        layout: Layout,
+        sigma: Sigma | None,
+        solution: Solution,
     ) -> None:
         """Freeze the pool and the noise law, and decode the training samples as `transform` will."""
         self.n_components_ = solution.state.count
         self.components_ = solution.state.S
         self.usage_price_ = float(solution.usage_price)
         self.noise_law_ = solution.law
-        if noise is not None and np.ndim(noise) == 0:
-            self.noise_law_ = NoiseLaw("constant", float(noise))
+        noise = solution.law if sigma is None else sigma
         self.count_ = solution.evidence
         self.interrupted_ = bool(solution.interrupted)
         self._pool_covariance = np.zeros((self.n_components_, self.n_components_))
-        out = self._decode(samples, noise)
+        out = self._frozen().decode_plain(samples, noise)
         self._pool_covariance = (
             self._frozen().learned_from(out.concentrations[rows], out.noise[rows]).covariance
         )
-        out = self._decode(samples, noise)
+        out = self._frozen().allow_for_errors(samples, noise, out)
         self._judge = Judge(self._frozen())
         self._judge.keep(samples, out.concentrations, self._sigma(samples, out, noise), rows)
+        C = self._constraints.on_answer(out.concentrations, self.components_, layout)
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
         path["chosen"] = path["level"] == solution.chosen
-        self._store(
+        self._keep(
             Decomposition(
                 self.components_,
-                out.concentrations,
+                C,
                 noise=out.noise,
                 noise_law=self.noise_law_.as_dict(),
                 path=path,
@@ -327,57 +300,62 @@ class GMCR(Unmixer):
                 sample_names=sample_names(D),
                 settings=self._changed_parameters(),
                 fit={
-                    "r2": r_squared(samples, out.concentrations @ self.components_),
+                    "r2": r_squared(samples, C @ self.components_),
                     "usage_price": self.usage_price_,
                 },
-                signed=bool(self.signed),
+                signed=self._constraints.signed,
             )
         )
         if not out.supports.any():
             warnings.warn("no component stands above the noise in any sample.", stacklevel=3)
-        self._close(closure_scales(self.concentrations_) if self.closure else None)
+        self._close(None if self._constraints.find(Closure) is None else closure_scales(self.concentrations_))
+        self._check_answer(layout)
 
-    def _store(self, decomposition: Decomposition) -> None:
-        if decomposition.noise is None or decomposition.path is None:
-            raise InputError("a GMCR model needs the noise of its samples and its path.")
-        self.decomposition_ = decomposition
-        self.n_components_ = decomposition.n_components
-        self.components_ = decomposition.components
-        self.concentrations_ = decomposition.concentrations
-        self.supports_ = decomposition.supports
-        self.noise_ = decomposition.noise
-        self.path_ = decomposition.path
+    def _keep(self, found: Decomposition) -> None:
+        super()._keep(found)
+        if found.path is None:
+            raise InputError("a GMCR model needs its path.")
+        self.path_ = found.path
 
     def _close(self, scales: FloatArray | None) -> None:
         self.closure_scales_ = scales
-        self.fractions_ = None if scales is None else as_fractions(self.concentrations_, scales)
+        self.fractions_ = None if scales is None else self._as_fractions(self.concentrations_)
 
-    def _decode(self, samples: FloatArray, noise: Any = None) -> Decoding:
-        """Decode over the learned pool."""
-        return self._frozen().decode(samples, self.noise_law_ if noise is None else noise)
+    def _as_fractions(self, C: FloatArray) -> FloatArray:
+        closure = self._constraints.find(Closure)
+        assert closure is not None
+        assert self.closure_scales_ is not None
+        return as_fractions(C, self.closure_scales_) * closure.total
+
+    def _check_answer(self, layout: Layout) -> None:
+        """Whether what is returned obeys what was asked for."""
+        C = self.concentrations_ if self.fractions_ is None else np.nan_to_num(self.fractions_)
+        self.violations_ = self._constraints.violations(C, self.components_, layout)
+        for kind, violation in self.violations_.items():
+            if not violation <= OBEYED:
+                warnings.warn(f"the answer violates the constraint {kind}, by {violation:.2g}.", stacklevel=4)
 
     def _frozen(self) -> FrozenPool:
-        n_fixed = 0 if self.fixed_components is None else len(self.fixed_components)
-        return FrozenPool(
-            self.components_, self._pool_covariance, self.usage_price_, self.k_max, bool(self.signed), n_fixed
-        )
+        return FrozenPool(self.components_, self._pool_covariance, self.usage_price_, self._constraints)
 
-    def _sigma(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
-        """The noise that samples were decoded with: (samples,), or (samples, channels) where it is per entry."""
-        if np.ndim(noise) == 2:
-            return check_noise(noise, samples)
-        if noise is None and self.noise_law_.per_entry:
-            return self.noise_law_.sigma(samples, out.concentrations @ self.components_)
-        return out.noise
+    def _noise(self, noise: Any, samples: FloatArray) -> Noise:
+        """The noise of samples: the learned law's, where it is not known better."""
+        if noise is None or isinstance(noise, NoiseLaw):
+            return self.noise_law_ if noise is None else noise
+        return Sigma.given(noise, samples)
 
-    def _confidence(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
+    def _sigma(self, samples: FloatArray, out: Decoding, noise: Noise) -> Sigma:
+        """The noise that samples were decoded with."""
+        return noise.sigma(samples, out.concentrations @ self.components_ if noise.per_entry else None)
+
+    def _confidence(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
         """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
         sigma = self._sigma(samples, out, noise)
         return self._judge.confidence(samples, out.concentrations, sigma, self.concentrations_)
 
-    def _errors(self, samples: FloatArray, out: Decoding, noise: Any) -> FloatArray:
+    def _errors(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
         """Standard errors of decoded concentrations over the learned pool, with its errors: (samples, slots)."""
-        sigma = where_present(self._sigma(samples, out, noise), samples)
+        sigma = self._sigma(samples, out, noise).where_present(samples)
         C = out.concentrations
         return self._frozen().errors(C, sigma, learned_from(C, self.concentrations_))
 
@@ -386,6 +364,10 @@ class GMCR(Unmixer):
     def _storable_parameters(self) -> dict[str, Any]:
         """Parameters as JSON types; one that a file cannot hold is left out."""
         parameters = {name: value for name, value in self.get_params().items() if name not in NOT_STORED}
+        if isinstance(self.noise, NoiseLaw):
+            parameters["noise"] = self.noise.as_dict()
+        if self.constraints is not None:
+            parameters["constraints"] = [one.as_dict() for one in self.constraints]
         if not isinstance(self.random_state, int | np.integer | None):
             del parameters["random_state"]
         return parameters
@@ -395,25 +377,46 @@ class GMCR(Unmixer):
         defaults = type(self)().get_params()
         return {name: value for name, value in self._storable_parameters().items() if value != defaults[name]}
 
+    def _pack(self) -> tuple[Arrays, Header]:
+        arrays = {"pool_covariance": self._pool_covariance} | self._judge.pack()
+        if self.closure_scales_ is not None:
+            arrays["closure_scales"] = self.closure_scales_
+        if self.fixed_components is not None:
+            arrays["fixed_components"] = check_pool(self.fixed_components)
+        evidence = {
+            name: list(value.items()) if isinstance(value, dict) else value
+            for name, value in asdict(self.count_).items()
+        }
+        return arrays, {
+            "parameters": self._storable_parameters(),
+            "usage_price": self.usage_price_,
+            "evidence": evidence,
+            "interrupted": self.interrupted_,
+            "violations": self.violations_,
+        }
+
     @classmethod
-    def _unpack(cls, arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> GMCR:
+    def _unpack(cls, arrays: Arrays, header: Header) -> GMCR:
         parameters = header["parameters"]
         if parameters["r2_band"] is not None:
             parameters["r2_band"] = tuple(parameters["r2_band"])
+        if isinstance(parameters["noise"], dict):
+            parameters["noise"] = law_of(parameters["noise"])
+        if parameters.get("constraints") is not None:  # older files have none
+            parameters["constraints"] = [constraint_of(one) for one in parameters["constraints"]]
         model = cls(**parameters, fixed_components=arrays.get("fixed_components"))
-        model._store(Decomposition.unpack(arrays, header["decomposition"]))
+        model._constraints = check_constraints(model)
+        model._keep(Decomposition.unpack(arrays, header["decomposition"]))
         model._pool_covariance = arrays["pool_covariance"]
         model.usage_price_ = header["usage_price"]
         model._judge = Judge.unpack(arrays, model._frozen(), model.concentrations_)
-        model.noise_law_ = NoiseLaw(**header["noise_law"])
+        model.noise_law_ = law_of(header["noise_law"])
         evidence: dict[str, Any] = {
             name: dict(value) if isinstance(value, list) else value
             for name, value in header["evidence"].items()
         }
         model.count_ = Evidence(**evidence)
         model.interrupted_ = header["interrupted"]
-        model.n_features_in_ = model.components_.shape[1]
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
         model._close(arrays.get("closure_scales"))
+        model.violations_ = header.get("violations", {})
         return model

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from importlib import import_module
+from dataclasses import asdict, replace
 from typing import IO, Any
 
 import numpy as np
@@ -20,31 +20,28 @@ from numpy.typing import NDArray
 
 from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.io.cube import Pixels
-from gmcr.io.opening import FilePath, check_exists, need
+from gmcr.io.formats import FORMATS, Asked
+from gmcr.io.opening import FilePath, check_exists, damaged, parsing
 from gmcr.io.table import Table
 
 PATIENCE = 60.0  # seconds for any file, and one more per MB
 MEMORY_SHARE = 0.5  # of the machine's memory, which the child may not exceed
 
-# By format: the function that reads it, its module, the package it needs, and its name in messages.
-READERS = {
-    "xlsx": ("read_xlsx", "gmcr.io.xlsx", "openpyxl", "XLSX"),
-    "mat": ("read_mat", "gmcr.io.mat", "scipy", "MAT"),
-    "hdf5": ("read_hdf5", "gmcr.io.hdf5", "h5py", "HDF5"),
-    "netcdf": ("read_netcdf", "gmcr.io.netcdf", "scipy", "NetCDF"),
-    "parquet": ("read_parquet", "gmcr.io.parquet", "pyarrow", "Parquet"),
-    "rdata": ("read_rdata", "gmcr.io.rdata", "rdata", "RData"),
-}
+
+def read_here(path: FilePath, name: str, asked: Asked) -> Table:
+    """What the reader of the format `name` returns, called in this process."""
+    with parsing(path, name):
+        table = FORMATS[name].read(path, asked)
+    if not isinstance(table, Table):
+        raise FileError(f"{path} was not read: the reader of {name} files gave no Table but {table!r:.40}.")
+    return table
 
 
-def read_apart(path: FilePath, format_name: str, options: dict[str, Any]) -> Table:
-    """What the format's reader returns for `path` and `options` (JSON types), called in a process of its own."""
-    _, _, package, spoken = READERS[format_name]
-    size = check_exists(path).stat().st_size
-    need(package, path)
-    seconds = PATIENCE + size / 1e6
+def read_apart(path: FilePath, name: str, asked: Asked) -> Table:
+    """What the reader of the format `name` returns, called in a process of its own."""
+    seconds = PATIENCE + check_exists(path).stat().st_size / 1e6
     # -P keeps the folder we are in, which may hold a stranger's files, from being searched for modules.
-    command = [sys.executable, "-P", "-m", __name__, format_name, os.fspath(path), json.dumps(options)]
+    command = [sys.executable, "-P", "-m", __name__, name, os.fspath(path), json.dumps(asdict(asked))]
     with tempfile.TemporaryFile() as answer:
         try:
             code = subprocess.run(
@@ -53,30 +50,26 @@ def read_apart(path: FilePath, format_name: str, options: dict[str, Any]) -> Tab
         except subprocess.TimeoutExpired:
             raise FileError(f"{path} was not read in {seconds:.0f} s; it is damaged or too large.") from None
         if code != 0:
-            raise FileError(f"{path} is damaged or no {spoken} file: reading it ended without a word.")
+            raise FileError(f"{path} is damaged or no {name} file: reading it ended without a word.")
         answer.seek(0)
         return _received(answer)
 
 
 def main() -> None:
-    """The child: `python -m gmcr.io.apart FORMAT PATH OPTIONS`; the answer goes to standard output."""
+    """The child: `python -m gmcr.io.apart FORMAT PATH ASKED`; the answer goes to standard output."""
     answer = os.dup(1)
     os.dup2(2, 1)  # what a package prints is no part of the answer
-    format_name, path, options = sys.argv[1:]
-    function, module, _, spoken = READERS[format_name]
+    name, path, options = sys.argv[1:]
     _limit_memory()
     result: Table | GMCRError
     try:
-        result = getattr(import_module(module), function)(path, **json.loads(options))
+        result = read_here(path, name, Asked(**json.loads(options)))
     except GMCRError as error:
         result = error
-    except MemoryError:
-        result = FileError(f"{path} asks for more memory than there is; it is damaged or too large.")
     except ImportError as error:
         result = FileError(f"{path} could not be read, since {error.name} cannot be imported: {error}.")
     except Exception as error:  # the packages' own kinds, of which there are many
-        reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
-        result = FileError(f"{path} is damaged or no {spoken} file: {reason}.")
+        result = damaged(path, name, error)
     with open(answer, "wb") as file:
         _send(file, result)
     os._exit(0)  # the answer is out: nothing that a package does at its end may turn it into a failure
@@ -92,7 +85,7 @@ def _send(file: IO[bytes], result: Table | GMCRError) -> None:
         offered = {"samples": result.samples, "axis": result.axis, "kept": kept}
         arrays = {name: array for name, array in offered.items() if array is not None}
     facts["arrays"] = list(arrays)
-    np.save(file, np.frombuffer(json.dumps(facts).encode(), np.uint8))
+    np.save(file, np.frombuffer(json.dumps(facts, default=str).encode(), np.uint8))
     for array in arrays.values():
         np.save(file, array, allow_pickle=False)
 
@@ -102,16 +95,9 @@ def _received(file: IO[bytes]) -> Table:
     if "error" in facts:
         raise (InputError if facts["is_input"] else FileError)(facts["error"])
     arrays = {name: np.load(file, allow_pickle=False) for name in facts["arrays"]}
-    names = facts["sample_names"]
-    return Table(
-        arrays["samples"],
-        arrays.get("axis"),
-        None if names is None else tuple(names),
-        tuple(facts["notes"]),
-        axis_unit=facts["axis_unit"],
-        metadata=facts["metadata"],
-        pixels=Pixels(arrays["kept"]) if "kept" in arrays else None,
-    )
+    names, pixels = facts["sample_names"], Pixels(arrays["kept"]) if "kept" in arrays else None
+    table = Table(arrays["samples"], arrays.get("axis"), names and tuple(names), tuple(facts["notes"]))
+    return replace(table, axis_unit=facts["axis_unit"], metadata=facts["metadata"], pixels=pixels)
 
 
 def _limit_memory() -> None:

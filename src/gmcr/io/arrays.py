@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import zipfile
 from typing import Any, BinaryIO, cast
 
@@ -13,11 +12,10 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from gmcr.errors import FileError
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.opening import FilePath, check_exists
 from gmcr.io.table import Table
-from gmcr.io.variables import POOL, SAMPLES, Variable, table_of
-
-__all__ = ["POOL", "SAMPLES", "load_arrays", "read_arrays", "write_arrays"]
+from gmcr.io.variables import Variable, table_of
 
 
 def load_arrays(path: FilePath) -> dict[str, NDArray[Any]]:
@@ -40,22 +38,14 @@ def load_arrays(path: FilePath) -> dict[str, NDArray[Any]]:
         raise FileError(f"{path} is damaged or not a numpy file of plain numbers: {error}.") from error
 
 
-def read_arrays(
-    path: FilePath,
-    names: tuple[str, ...] = SAMPLES,
-    *,
-    samples_in: str = "auto",
-    name: str | None = None,
-    channel_axis: int | None = None,
-) -> Table:
-    """Samples, or with `names=POOL` a pool, from an .npy or .npz file; `axis` beside it is the axis."""
-    variables = [Variable(key, array) for key, array in load_arrays(path).items()]
-    return table_of(path, variables, samples_in=samples_in, names=names, name=name, channel_axis=channel_axis)
+def read_arrays(path: FilePath, asked: Asked = NOTHING) -> Table:
+    """Samples from an .npy or .npz file; `axis` beside them is the axis."""
+    return table_of(path, [Variable(key, array) for key, array in load_arrays(path).items()], asked)
 
 
-def write_arrays(path: str | os.PathLike[str], **arrays: NDArray[Any]) -> None:
+def write_arrays(path: FilePath, **arrays: NDArray[Any]) -> None:
     """Write an .npz file, whole or not at all."""
-    from gmcr.storage import write_whole
+    from gmcr.storage import write_whole  # with it comes pandas, which reading does without
 
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
@@ -74,3 +64,8 @@ def _array(file: BinaryIO, size: int) -> NDArray[Any]:
         raise ValueError("it is cut short")
     file.seek(start)
     return npy.read_array(file, allow_pickle=False)
+
+
+FORMATS.add("NumPy", Format(
+    (".npy", ".npz"), read_arrays, takes=("samples_in", "name"), mark=rb"\x93NUMPY|PK\x03\x04", apart=False,
+))  # fmt: skip

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gmcr.io.units import unit_in
 from gmcr.validation import BoolArray, FloatArray
@@ -18,17 +20,14 @@ LONG = 20  # numbers that go one way for at least so long are an axis even in un
 
 # Headings: what stands below or beside them is names of samples, or the channel axis.
 NAME_WORDS = re.compile(
-    r"(sample|spectrum|spectra|mixture|component|file)?[ _]?(name|id|index|label|number|no|nr)?s?\.?",
-    re.IGNORECASE,
+    r"(?i)(sample|spectrum|spectra|mixture|component|file)?[ _]?(name|id|index|label|number|no|nr)?s?\.?"
 )
-AXIS_WORDS = re.compile(
-    r"wave|shift|\bnm\b|cm.?-?1|m/?z|ppm|channel|axis|energy|freq|\bx\b|mass", re.IGNORECASE
-)
+AXIS_WORDS = re.compile(r"(?i)wave|shift|\bnm\b|cm.?-?1|m/?z|ppm|channel|axis|energy|freq|\bx\b|mass")
 # Labels that by themselves are of samples, or of channels.
 SAMPLE_LABEL = re.compile(
-    r"(s|sample|spectrum|spec|mix|mixture|specimen|batch|run|scan|replicate)[ _.-]?\d+", re.IGNORECASE
+    r"(?i)(s|sample|spectrum|spec|mix|mixture|specimen|batch|run|scan|replicate)[ _.-]?\d+"
 )
-CHANNEL_LABEL = re.compile(r"(x|v|ch|channel|wl|var|band|feature)[ _.-]?\d+(\.\d+)?", re.IGNORECASE)
+CHANNEL_LABEL = re.compile(r"(?i)(x|v|ch|channel|wl|var|band|feature)[ _.-]?\d+(\.\d+)?")
 # None of these patterns can match one text in two ways, so that a cell of a million digits takes no time.
 _NUMBER = {
     ".": re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?"),
@@ -44,6 +43,19 @@ def as_number(cell: str, decimal: str = ".") -> float | None:
         number = float(cell.replace(",", ".").replace("d", "e").replace("D", "e"))
         return number if np.isfinite(number) else None
     return float("nan") if cell.lower() in MISSING else None
+
+
+def as_text(value: Any) -> str:
+    """A cell's value as it would be written: a whole number without a point."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value).strip()
+
+
+def goes_one_way(numbers: NDArray[Any]) -> bool:
+    """Whether numbers, of any type, only rise or only fall."""
+    steps = np.diff(numbers.ravel().astype(float))
+    return bool((steps > 0).all() or (steps < 0).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +104,7 @@ class Cells:
         if len(numbers) < (FEW if even else 3) or not np.isfinite(numbers).all():
             return False
         steps = np.diff(numbers)
-        one_way = bool((steps > 0).all() or (steps < 0).all())
-        return one_way and (not even or bool(np.ptp(steps) <= EVEN * np.abs(steps).mean()))
+        return goes_one_way(numbers) and (not even or bool(np.ptp(steps) <= EVEN * np.abs(steps).mean()))
 
     @property
     def counts(self) -> bool:

@@ -12,27 +12,16 @@ import numpy as np
 
 from gmcr.errors import FileError, InputError
 from gmcr.io.cells import Cells, as_number
-from gmcr.io.layout import Grid, Texts, arrange, check_orientation, take_apart
-from gmcr.io.opening import FilePath, read_bytes
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.layout import Grid, Texts, arrange, take_apart
+from gmcr.io.opening import FilePath, decoded, read_bytes
 from gmcr.io.preamble import without_preamble
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
 
 SNIFFED_LINES = 40  # lines looked at to find the delimiter and the decimal mark
 COMMENT = ("#", "%", "//", "!")  # first characters of a line that is no part of the table
-RUNS_AS_FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\n",
-    "＝",
-    "＋",
-    "－",
-    "＠",
-)  # first in a spreadsheet's cell
+RUNS_AS_FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # first in a spreadsheet's cell
 
 _DIALECTS = [
     ("\t", "."), ("\t", ","), (";", "."), (";", ","), (",", "."), (",", ","), ("|", "."), (" ", "."), (" ", ","),
@@ -43,30 +32,19 @@ _PLAIN = set("0123456789+-.eE ")  # what a row of plain numbers is written with
 Line = tuple[int, list[str]]  # its number in the file, and its cells
 
 
-def read_csv(path: FilePath, *, samples_in: str = "auto") -> Table:
-    """Read a text table of numbers; how it is written and laid out is inferred, and told in the notes.
-
-    Parameters
-    ----------
-    path : a file with one row of cells per line; comment lines are skipped
-    samples_in : "rows", "columns" or "auto", which goes by where the axis stands, and by names
-
-    Returns
-    -------
-    Table
-    """
-    check_orientation(samples_in)
+def read_csv(path: FilePath, asked: Asked = NOTHING) -> Table:
+    """Read a text table of numbers; how it is written and laid out is inferred, and told in the notes."""
     notes: list[str] = []
     try:
         grid = _read_grid(path, notes)
     except csv.Error as error:
         raise FileError(f"{path} is not a text table: {error}; export it as CSV.") from error
-    return arrange(path, take_apart(without_preamble(grid, notes)), samples_in, notes)
+    return arrange(path, take_apart(without_preamble(grid, notes)), asked, notes)
 
 
 def write_csv(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table, whole or not at all; numbers read back exactly, and no text runs as a formula."""
-    from gmcr.storage import write_whole
+    from gmcr.storage import write_whole  # with it comes pandas, which reading does without
 
     text = io.StringIO()
     for row in (header, *rows):
@@ -112,43 +90,29 @@ def _read_grid(path: FilePath, notes: list[str]) -> Grid:
     width = max(set(widths), key=lambda width: (widths.count(width), width))
     named = 2 * sum(as_number(row[0], decimal) is None for row in rows_seen if row) > len(rows_seen)
     mark = ", decimal commas" if decimal == "," else ""
-    notes.append(
-        f"Cells are separated by {_SPOKEN[delimiter]}{mark}." if width > 1 else "There is one column."
-    )
+    written = f"Cells are separated by {_SPOKEN[delimiter]}{mark}."
+    notes.append(written if width > 1 else "There is one column.")
 
-    rows: list[FloatArray] = []
-    numbers_of_lines: list[int] = []
     texts: Texts = {}
-    first_row: list[str] = []
-    first_column: list[str] = []
-    for line, cells in _of_one_width(path, _split(lines, delimiter), width, decimal, named):
-        numbers = _numbers(cells, decimal, texts, len(rows))
-        first_row = first_row or cells
-        first_column.append(unescaped(cells[0].strip()))
-        rows.append(numbers)
-        numbers_of_lines.append(line)
+    table = list(_one_width(path, _split(lines, delimiter), width, decimal, named))
+    rows = [_numbers(cells, decimal, texts, row) for row, (_, cells) in enumerate(table)]
+    first_row, first_column = table[0][1], [cells[0] for _, cells in table]
     return Grid(
         np.array(rows),
         texts,
         Cells.parse([unescaped(cell.strip()) for cell in first_row], decimal),
-        Cells.parse(first_column, decimal),
-        lambda row, column: f"{path} line {numbers_of_lines[row]}, column {column + 1}",
+        Cells.parse([unescaped(cell.strip()) for cell in first_column], decimal),
+        lambda row, column: f"{path} line {table[row][0]}, column {column + 1}",
     )
 
 
 def _numbered_lines(path: FilePath) -> tuple[list[tuple[int, str]], int]:
     """Lines that are neither empty nor comments, with their numbers, and how many comments there are."""
     content = read_bytes(path)
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encoding = "utf-16"
-    else:
-        encoding = "utf-8-sig"
-        if b"\0" in content:
-            raise FileError(f"{path} is not a text table: it holds binary data; export it as CSV.")
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
+    wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if not wide and b"\0" in content:
+        raise FileError(f"{path} is not a text table: it holds binary data; export it as CSV.")
+    text = decoded(content, "utf-16" if wide else "utf-8-sig")
     lines = [(n, line) for n, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1) if line.strip()]
     table = [(number, line) for number, line in lines if not line.lstrip().startswith(COMMENT)]
     if not table:
@@ -168,7 +132,7 @@ def _split(lines: list[tuple[int, str]], delimiter: str) -> Iterator[Line]:
         done = reader.line_num
 
 
-def _of_one_width(
+def _one_width(
     path: FilePath, lines: Iterable[Line], width: int, decimal: str, named: bool
 ) -> Iterator[Line]:
     """Lines of `width` cells: texts above and below the table are filled up, any other line is refused.
@@ -248,3 +212,9 @@ def _fitness(lines: list[str], delimiter: str, decimal: str) -> tuple[bool, floa
         for cell in row
     )
     return usual > 1, round(good / sum(widths), 3), usual
+
+
+FORMATS.add("text", Format(
+    (".csv", ".tsv", ".txt", ".dat", ".asc", ".prn", ".dpt", ".xy"), read_csv, takes=("samples_in",), apart=False,
+    write=write_csv,
+))  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 
 from gmcr.errors import FileError, GMCRError
 from gmcr.io.opening import read_bytes
+from gmcr.io.rdata import load_objects
 from gmcr.validation import FloatArray
 
 FOLDER_VARIABLE = "GMCR_DATA"
@@ -139,13 +140,10 @@ def load_nir() -> Dataset:
 
 def _objects(file: _File) -> dict[str, Any]:
     try:
-        from gmcr.io.rdata import load_objects
-
         return load_objects(_fetched(file))  # its checksum is known, so that it need not be read apart
     except ModuleNotFoundError as error:
-        raise GMCRError(
-            f"data sets need {error.name}; install it with: pip install 'gmcr[datasets]'."
-        ) from error
+        told = f"data sets need {error.name}; install it with: pip install 'gmcr[datasets]'."
+        raise GMCRError(told) from error
 
 
 def _fetched(file: _File) -> Path:
@@ -161,11 +159,7 @@ def _fetched(file: _File) -> Path:
     failures = []
     for address in file.addresses:
         try:
-            return Path(
-                pooch.retrieve(
-                    address, f"sha256:{file.sha256}", file.name, pooch.os_cache("gmcr"), progressbar=False
-                )
-            )
+            return Path(pooch.retrieve(address, f"sha256:{file.sha256}", file.name, pooch.os_cache("gmcr")))
         except (ValueError, OSError) as error:  # another content; no such address, or no network
             failures.append(f"{address}: {type(error).__name__}")
     raise FileError(

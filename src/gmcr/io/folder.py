@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -32,9 +33,8 @@ def read_folder(path: FilePath, files: Sequence[Path], read_file: Callable[[Path
         try:
             table = read_file(file)
         except GMCRError as error:
-            raise type(error)(
-                f"{error} (It is one of {len(files)} files; move it out to do without it.)"
-            ) from error
+            told = f"{error} (It is one of {len(files)} files; move it out to do without it.)"
+            raise type(error)(told) from error
         names = [file.stem] if len(table.samples) == 1 else [f"{file.stem} {n}" for n in _names(table)]
         facts = {key: value for key, value in table.metadata.items() if not isinstance(value, list)}
         spectra += [
@@ -48,16 +48,7 @@ def _names(table: Table) -> list[str]:
     return list(table.sample_names or map(str, range(len(table.samples))))
 
 
-def _natural(file: Path) -> list[tuple[int, int, str]]:
+def _natural(file: Path) -> list[str | int]:
     """A key by which scan2 comes before scan10."""
-    parts: list[tuple[int, int, str]] = []
-    digits = ""
-    for character in file.name + "\0":
-        if character.isascii() and character.isdigit():
-            digits += character
-            continue
-        if digits:
-            parts.append((0, int(digits), ""))
-            digits = ""
-        parts.append((1, 0, character))
-    return parts
+    parts = re.split(r"([0-9]+)", file.name + "\0")
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)]

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gmcr.errors import InputError
-from gmcr.io.cells import AXIS_WORDS, NAME_WORDS, Cells
+from gmcr.io.cells import AXIS_WORDS, NAME_WORDS, Cells, as_text
+from gmcr.io.formats import Asked
 from gmcr.io.layout import Sheet, arrange
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
@@ -20,8 +21,8 @@ Column = tuple[str, NDArray[Any]]  # its name, and numbers or texts
 def table_of_columns(
     path: FilePath,
     columns: Sequence[Column],
+    asked: Asked,
     *,
-    samples_in: str,
     row_names: Sequence[str] | None = None,
     row_heading: str = "",
     notes: Sequence[str] = (),
@@ -37,7 +38,7 @@ def table_of_columns(
         raise InputError(f"{path} has a header and no data below it; add a row of numbers per sample.")
     if row_names is None and len(columns) > 1 and _holds_labels(columns):
         row_heading, first = columns.pop(0)
-        row_names = [_text(value) for value in first.tolist()]
+        row_names = [as_text(value) for value in first.tolist()]
     metadata = {name: values.tolist() for name, values in columns if values.dtype.kind == "U"}
     told += [f"{name!r:.60} is no channel; it was set aside as metadata." for name in metadata]
     numeric = [(name, values) for name, values in columns if values.dtype.kind != "U"]
@@ -50,7 +51,7 @@ def table_of_columns(
         left=None if row_names is None else Cells.parse(row_names),
         corner=row_heading,
     )
-    return arrange(path, sheet, samples_in, told, metadata)
+    return arrange(path, sheet, asked, told, metadata)
 
 
 def _holds_labels(columns: Sequence[Column]) -> bool:
@@ -61,10 +62,6 @@ def _holds_labels(columns: Sequence[Column]) -> bool:
     said = bool(AXIS_WORDS.search(name) or (name and NAME_WORDS.fullmatch(name)))
     numeric = Cells.parse([name]).numbers[0]
     in_line = np.isfinite(numeric) and others.is_axis()  # a channel like the others
-    return not in_line and (said or (others.mostly_text and Cells.parse(list(map(_text, values))).is_axis()))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value)
+    return not in_line and (
+        said or (others.mostly_text and Cells.parse(list(map(as_text, values))).is_axis())
+    )

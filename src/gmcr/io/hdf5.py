@@ -6,22 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
-from gmcr.io.variables import SAMPLES, Variable, table_of
+from gmcr.io.variables import Variable, last, table_of
 
 
-def read_hdf5(
-    path: FilePath,
-    *,
-    samples_in: str = "auto",
-    names: list[str] | tuple[str, ...] = SAMPLES,
-    name: str | None = None,
-    channel_axis: int | None = None,
-) -> Table:
+def read_hdf5(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Samples from the datasets of an HDF5 file; dimension scales are axes, and fill values missing entries.
 
-    name : of the dataset, with its groups if need be; other tables are then not loaded
+    A dataset may be asked for with its groups; other tables are then not loaded.
     """
     import h5py
 
@@ -30,8 +24,8 @@ def read_hdf5(
     def visit(key: str, item: Any) -> None:
         if not isinstance(item, h5py.Dataset) or not item.shape or key.startswith("#refs#"):
             return
-        asked = name is None or name in (key, key.rsplit("/", 1)[-1])
-        if item.dtype.kind in "fiucb" and (asked or item.ndim < 2):
+        wanted = asked.name in (None, key, last(key))
+        if item.dtype.kind in "fiucb" and (wanted or item.ndim < 2):
             variables.append(_numbers(key, item))
         elif h5py.check_string_dtype(item.dtype) is not None and item.ndim == 1:
             variables.append(Variable(key, np.array(item.asstr(errors="replace")[()], dtype=str)))
@@ -42,15 +36,7 @@ def read_hdf5(
     notes = ["MATLAB's arrays are stored transposed in this file and were turned."] if matlab else []
     if matlab:
         variables = [Variable(v.name, v.values.T, v.dims[::-1], v.unit) for v in variables]
-    return table_of(
-        path,
-        variables,
-        samples_in=samples_in,
-        names=tuple(names),
-        name=name,
-        channel_axis=channel_axis,
-        notes=notes,
-    )
+    return table_of(path, variables, asked, notes)
 
 
 def _numbers(name: str, dataset: Any) -> Variable:
@@ -80,3 +66,9 @@ def _text(value: Any) -> str | None:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return value if isinstance(value, str) else None
+
+
+FORMATS.add("HDF5", Format(
+    (".h5", ".hdf5", ".hdf", ".he5", ".nxs"), read_hdf5, takes=("samples_in", "name"),
+    mark=rb"\x89HDF\r\n\x1a\n|MATLAB 7\.3", package="h5py", extra="readers",
+))  # fmt: skip

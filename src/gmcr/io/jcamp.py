@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from gmcr.errors import FileError
-from gmcr.io.opening import FilePath, parsing, read_bytes
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.opening import FilePath, decoded, read_bytes
 from gmcr.io.spectra import Spectrum, join
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
@@ -59,19 +60,14 @@ class _Block:
         return value
 
 
-def read_jcamp(path: FilePath) -> Table:
+def read_jcamp(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Read the spectra of a JCAMP-DX file, one per block."""
-    content = read_bytes(path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    with parsing(path, "JCAMP-DX"):
-        notes: list[str] = []
-        spectra = [_spectrum(path, block, notes) for block in _blocks(path, text) if block.table]
-        if not spectra:
-            raise FileError(f"{path} holds no spectrum as JCAMP-DX (##XYDATA or ##XYPOINTS); export one.")
-        return join(path, spectra, notes)
+    notes: list[str] = []
+    blocks = _blocks(path, decoded(read_bytes(path)))
+    spectra = [_spectrum(path, block, notes) for block in blocks if block.table]
+    if not spectra:
+        raise FileError(f"{path} holds no spectrum as JCAMP-DX (##XYDATA or ##XYPOINTS); export one.")
+    return join(path, spectra, notes)
 
 
 def _blocks(path: FilePath, text: str) -> list[_Block]:
@@ -136,12 +132,10 @@ def _spectrum(path: FilePath, block: _Block, notes: list[str]) -> Spectrum:
 
 def _pairs(path: FilePath, block: _Block) -> tuple[FloatArray, FloatArray]:
     numbers: list[float] = []
-    for line, text in block.lines:
+    for row, text in block.lines:
         for word in re.split(r"[\s,;]+", text.strip(" ,;")):
             if not _FLOAT.fullmatch(word):
-                raise FileError(
-                    f"{path} line {line} holds {word!r:.40}, which is no number; export it again."
-                )
+                raise FileError(f"{path} line {row} holds {word!r:.40}, which is no number; export it again.")
             numbers.append(float(word))
     if len(numbers) % 2:
         raise FileError(f"{path} has an abscissa without an ordinate; it is damaged or cut short.")
@@ -185,9 +179,7 @@ def _evenly(
         step = abs(last - first) / (count - 1)
         index, abscissas = np.array([s[0] for s in starts]), np.array([s[1] for s in starts]) * factor
         if (np.abs(abscissas - axis[np.minimum(index, count - 1)]) > 2 * step + abs(factor)).any():
-            notes.append(
-                "Positions within the file do not agree with ##FIRSTX and ##LASTX, which were taken."
-            )
+            notes.append("Positions in the file do not agree with ##FIRSTX and ##LASTX, which were taken.")
     return axis, np.array(ordinates, dtype=float) * block.number("YFACTOR", 1.0)
 
 
@@ -224,3 +216,8 @@ def _items(path: FilePath, line: int, text: str, room: int) -> tuple[float, list
                 raise FileError(f"{path} has more points than ##NPOINTS says; it is damaged.")
             values += [values[-1] + (step or 0.0) * (n + 1) for n in range(repeats)]
     return values[0], values[1:], step is not None
+
+
+FORMATS.add("JCAMP-DX", Format(
+    (".jdx", ".dx", ".jcamp", ".jcm"), read_jcamp, mark=rb"(?i)[\xef\xbb\xbf\r\n ]*##TITLE", apart=False,
+))  # fmt: skip

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import InputError
-from gmcr.io.cells import AXIS_WORDS, CHANNEL_LABEL, LONG, NAME_WORDS, SAMPLE_LABEL, Cells
+from gmcr.io.cells import AXIS_WORDS, CHANNEL_LABEL, LONG, NAME_WORDS, SAMPLE_LABEL, Cells, goes_one_way
+from gmcr.io.formats import Asked
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
 from gmcr.io.units import unit_in
+from gmcr.io.writing import BETWEEN
 from gmcr.validation import FloatArray
-
-ORIENTATIONS = ("auto", "rows", "columns")
-BETWEEN = "\\"  # in a corner such as "sample \ nm": what stands below it, and what beside it
 
 Texts = dict[tuple[int, int], str]
 
@@ -42,12 +41,9 @@ class Grid:
     def rows_from(self, start: int, first_row: Cells) -> Grid:
         """The grid without its first `start` rows."""
         texts = {(row - start, column): text for (row, column), text in self.texts.items() if row >= start}
+        place, left = self.place, self.first_column[start:]
         return Grid(
-            self.numbers[start:],
-            texts,
-            first_row,
-            self.first_column[start:],
-            lambda row, column: self.place(row + start, column),
+            self.numbers[start:], texts, first_row, left, lambda row, column: place(row + start, column)
         )
 
 
@@ -74,14 +70,8 @@ class Sheet:
     def transposed(self) -> Sheet:
         texts = {(column, row): text for (row, column), text in self.texts.items()}
         below, _, beside = self.corner.partition(BETWEEN)
-        return Sheet(
-            self.body.T,
-            texts,
-            self.left,
-            self.top,
-            f"{beside}{BETWEEN}{below}",
-            lambda row, column: self.place(column, row),
-        )
+        corner, place = f"{beside}{BETWEEN}{below}", lambda row, column: self.place(column, row)
+        return Sheet(self.body.T, texts, self.left, self.top, corner, place)
 
 
 def take_apart(grid: Grid) -> Sheet:
@@ -115,14 +105,14 @@ def take_apart(grid: Grid) -> Sheet:
 
 
 def arrange(
-    path: FilePath, sheet: Sheet, samples_in: str, notes: list[str], metadata: dict[str, Any] | None = None
+    path: FilePath, sheet: Sheet, asked: Asked, notes: list[str], metadata: dict[str, Any] | None = None
 ) -> Table:
     """The table's samples in rows, with names and axis, and notes on how that was decided."""
     if 0 in sheet.body.shape:
         raise InputError(f"{path} has a header and no data below it; add a row of numbers per sample.")
     columns, why = _orientation(sheet, notes)
-    if samples_in != "auto":
-        columns, why = samples_in == "columns", "as told"
+    if asked.samples_in != "auto":
+        columns, why = asked.samples_in == "columns", "as told"
     if columns:
         sheet = sheet.transposed()
     channels, unit = (None, None) if sheet.top is None else sheet.top.unlabelled()
@@ -130,10 +120,7 @@ def arrange(
     sheet, channels = _set_aside(sheet, channels, metadata, notes)
     _refuse_text(sheet)
     samples = np.ascontiguousarray(sheet.body, dtype=float)
-    notes.append(
-        f"Samples are in {'columns' if columns else 'rows'}: {samples.shape[0]} x {samples.shape[1]} "
-        "(samples x channels)."
-    )
+    notes.append(orientation(samples, columns))
     if why:
         notes.append(f"That they are in {'columns' if columns else 'rows'} was decided {why}.")
     names = None
@@ -144,22 +131,21 @@ def arrange(
     if axis is not None:
         below, between, beside = sheet.corner.partition(BETWEEN)
         unit = unit or unit_in(beside.strip()) or (None if between and below.strip() else unit_in(below))
-    return Table(
-        samples, axis, names, tuple(notes), axis_unit=unit if axis is not None else None, metadata=metadata
-    )
+    unit = unit if axis is not None else None
+    return Table(samples, axis, names, tuple(notes), axis_unit=unit, metadata=metadata)
 
 
-def check_orientation(samples_in: str) -> None:
-    if samples_in not in ORIENTATIONS:
-        raise InputError(f'samples_in must be "auto", "rows" or "columns", not {samples_in!r}.')
+def orientation(samples: FloatArray, columns: bool) -> str:
+    """Which way samples run, in words."""
+    n, d = samples.shape
+    return f"Samples are in {'columns' if columns else 'rows'}: {n} x {d} (samples x channels)."
 
 
 def _stands_out(first: Cells, second: FloatArray) -> bool:
     """Whether a line of numbers is an axis: even steps, or a long way in one direction that the next goes not."""
     if first.is_axis(even=True):
         return True
-    steps = np.diff(second)
-    return len(first) >= LONG and first.is_axis() and not ((steps > 0).all() or (steps < 0).all())
+    return len(first) >= LONG and first.is_axis() and not goes_one_way(second)
 
 
 def _says_names(heading: str) -> bool:
@@ -226,13 +212,8 @@ def _set_aside(
     kept = np.flatnonzero(~aside)
     position = {int(column): index for index, column in enumerate(kept)}
     moved = {(i, position[j]): text for (i, j), text in sheet.texts.items() if j in position}
-    place = sheet.place
-    remaining = replace(
-        sheet,
-        body=sheet.body[:, kept],
-        texts=moved,
-        place=lambda row, column: place(row, int(kept[column])),
-    )
+    place = lambda row, column: sheet.place(row, int(kept[column]))  # noqa: E731
+    remaining = replace(sheet, body=sheet.body[:, kept], texts=moved, place=place)
     if channels is None:
         return remaining, None
     picked = Cells([channels.texts[j] for j in kept], channels.numbers[kept], channels.is_text[kept])

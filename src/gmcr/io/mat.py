@@ -7,21 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
-from gmcr.io.variables import SAMPLES, Variable, table_of
+from gmcr.io.variables import Variable, table_of
 
 DEEPEST = 8  # structures within structures that are looked into
 
 
-def read_mat(
-    path: FilePath,
-    *,
-    samples_in: str = "auto",
-    names: list[str] | tuple[str, ...] = SAMPLES,
-    name: str | None = None,
-    channel_axis: int | None = None,
-) -> Table:
+def read_mat(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Samples from the matrices of a MAT file; fields of structures are named structure/field."""
     from scipy.io import loadmat
 
@@ -32,9 +26,7 @@ def read_mat(
         if not key.startswith("__")
         for variable in _variables(key, value, DEEPEST)
     ]
-    return table_of(
-        path, variables, samples_in=samples_in, names=tuple(names), name=name, channel_axis=channel_axis
-    )
+    return table_of(path, variables, asked)
 
 
 def _variables(name: str, value: Any, depth: int) -> Iterator[Variable]:
@@ -54,3 +46,8 @@ def _variables(name: str, value: Any, depth: int) -> Iterator[Variable]:
             yield Variable(name, np.array(texts))
     elif value.dtype.kind in "fiucbU":
         yield Variable(name, value)
+
+
+FORMATS.add("MATLAB", Format(
+    (".mat",), read_mat, takes=("samples_in", "name"), mark=rb"MATLAB 5\.0", package="scipy",
+))  # fmt: skip

@@ -6,27 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
-from gmcr.io.variables import SAMPLES, Variable, table_of
+from gmcr.io.variables import Variable, table_of
 
 
-def read_netcdf(
-    path: FilePath,
-    *,
-    samples_in: str = "auto",
-    names: list[str] | tuple[str, ...] = SAMPLES,
-    name: str | None = None,
-    channel_axis: int | None = None,
-) -> Table:
+def read_netcdf(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Samples from the variables of a NetCDF file; coordinates are axes, and fill values are missing entries."""
     from scipy.io import netcdf_file
 
     with netcdf_file(path, "r", mmap=False, maskandscale=True) as file:
         variables = [_variable(key, variable) for key, variable in file.variables.items() if variable.shape]
-    return table_of(
-        path, variables, samples_in=samples_in, names=tuple(names), name=name, channel_axis=channel_axis
-    )
+    return table_of(path, variables, asked)
 
 
 def _variable(name: str, variable: Any) -> Variable:
@@ -42,3 +34,8 @@ def _variable(name: str, variable: Any) -> Variable:
         tuple(map(str, variable.dimensions)),
         unit.decode("utf-8", "replace") if isinstance(unit, bytes) else None,
     )
+
+
+FORMATS.add("NetCDF", Format(
+    (".nc", ".cdf"), read_netcdf, takes=("samples_in", "name"), mark=rb"CDF[\x01\x02]", package="scipy",
+))  # fmt: skip

@@ -43,10 +43,19 @@ def read_bytes(path: FilePath, size: int = -1) -> bytes:
         raise FileError(f"{path} could not be read: {error.strerror or error}.") from error
 
 
-def need(package: str, path: FilePath, what: str = "read") -> None:
-    """Refuse, naming what to install, if an optional package is missing."""
-    if find_spec(package) is None:
-        raise FileError(f"{path} needs {package} to be {what}; install it with: pip install 'gmcr[readers]'.")
+def decoded(content: bytes, encoding: str = "utf-8-sig") -> str:
+    """Text in an encoding, or else in Latin-1, in which any bytes are a text."""
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def need(package: str, extra: str, path: FilePath, what: str = "read") -> None:
+    """Refuse, naming what to install, if a package is missing; an empty name is no package."""
+    if package and find_spec(package) is None:
+        wanted = f"'gmcr[{extra}]'" if extra else package
+        raise FileError(f"{path} needs {package} to be {what}; install it with: pip install {wanted}.")
 
 
 @contextmanager
@@ -59,8 +68,13 @@ def parsing(path: FilePath, format_name: str) -> Iterator[None]:
     except MemoryError as error:
         raise FileError(f"{path} asks for more memory than there is; it is damaged or too large.") from error
     except (Cut, struct.error, ValueError, LookupError, ArithmeticError) as error:
-        reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
-        raise FileError(f"{path} is damaged or no {format_name} file: {reason}.") from error
+        raise damaged(path, format_name, error) from error
+
+
+def damaged(path: FilePath, format_name: str, error: Exception) -> FileError:
+    """What to raise for an error met in a file's content."""
+    reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+    return FileError(f"{path} is damaged or no {format_name} file: {reason}.")
 
 
 class Cut(Exception):
@@ -94,11 +108,7 @@ class Bytes:
     def text(self, size: int, offset: int) -> str:
         """A text of at most `size` bytes that a NUL ends."""
         self._check(offset, size)
-        raw = self.content[offset : offset + size].split(b"\0", 1)[0]
-        try:
-            return raw.decode("utf-8").strip()
-        except UnicodeDecodeError:
-            return raw.decode("latin-1").strip()
+        return decoded(self.content[offset : offset + size].split(b"\0", 1)[0], "utf-8").strip()
 
     def _check(self, offset: int, size: int) -> None:
         if offset < 0 or size < 0 or offset + size > len(self.content):

@@ -6,14 +6,15 @@ size makes it run forever.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gmcr.errors import FileError, InputError
-from gmcr.io.opening import Bytes, Cut, FilePath, parsing, read_bytes
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.opening import Bytes, Cut, FilePath, read_bytes
 from gmcr.io.spectra import Spectrum, join
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
@@ -33,33 +34,16 @@ SIDES = {1: "sample", 2: "reference", 3: ""}
 
 @dataclass(frozen=True)
 class _Block:
-    """An entry of the directory.
+    """An entry of the directory: what it holds, by code numbers, and where it stands, in bytes."""
 
-    Attributes
-    ----------
-    code : what it holds: real or imaginary part, side, kind of parameters, kind of ordinates, derivative, form
-    start, size : where it stands, in bytes
-    """
-
-    code: tuple[int, ...]
+    part: int  # real or imaginary
+    side: int
+    parameters: int  # kind of parameters
+    kind: int  # of ordinates
+    derivative: int
+    form: int
     start: int
     size: int
-
-    @property
-    def side(self) -> int:
-        return self.code[1]
-
-    @property
-    def parameters(self) -> int:
-        return self.code[2]
-
-    @property
-    def kind(self) -> int:
-        return self.code[3]
-
-    @property
-    def form(self) -> int:
-        return self.code[5]
 
     @property
     def label(self) -> str:
@@ -71,33 +55,29 @@ class _Block:
 
     def describes(self, data: _Block) -> bool:
         """Whether these parameters tell the axis of that block of ordinates."""
-        return self.code[:2] == data.code[:2] and self.parameters == STATUS and self.code[3:] == data.code[3:]
+        return replace(data, parameters=STATUS, start=self.start, size=self.size) == self
 
 
-def read_opus(path: FilePath, *, name: str | None = None) -> Table:
-    """Read a spectrum, or a series of spectra, from an OPUS file.
-
-    name : which, such as "absorbance" or "reference spectrum"; else the likeliest
-    """
+def read_opus(path: FilePath, asked: Asked = NOTHING) -> Table:
+    """Read a spectrum, or a series: the one asked for, such as "reference spectrum", else the likeliest."""
     content = read_bytes(path)
     if not content.startswith(MAGIC):
         raise FileError(f"{path} is no Bruker OPUS file: it does not begin as one.")
-    with parsing(path, "Bruker OPUS"):
-        file = Bytes(content)
-        blocks = _directory(file)
-        data = _wanted(path, [block for block in blocks if block.holds_data], name)
-        status = _status(file, blocks, data)
-        points, first, last = int(status["NPT"]), float(status["FXV"]), float(status["LXV"])
-        if not (0 < points <= len(content) // 4 and np.isfinite([first, last]).all()):
-            raise Cut
-        rows = _series(file, data, points) if data.form == SERIES else [_row(file, data, points)]
-        scale = float(status.get("CSF", 1.0))
-        facts = {"ordinate": data.label} | _texts(file, blocks)
-        sample = facts.get("SNM") or Path(path).stem
-        axis = np.linspace(first, last, points)
-        unit = UNITS.get(str(status.get("DXU", "")).strip())
-        spectra = [Spectrum(row * scale, axis, sample, unit, facts) for row in rows]
-        return join(path, spectra, [f"The {data.label} of the file was taken."])
+    file = Bytes(content)
+    blocks = _directory(file)
+    data = _wanted(path, [block for block in blocks if block.holds_data], asked.name)
+    status = _status(file, blocks, data)
+    points, first, last = int(status["NPT"]), float(status["FXV"]), float(status["LXV"])
+    if not (0 < points <= len(content) // 4 and np.isfinite([first, last]).all()):
+        raise Cut
+    rows = _series(file, data, points) if data.form == SERIES else [_row(file, data, points)]
+    scale = float(status.get("CSF", 1.0))
+    facts = {"ordinate": data.label} | _texts(file, blocks)
+    sample = facts.get("SNM") or Path(path).stem
+    axis = np.linspace(first, last, points)
+    unit = UNITS.get(str(status.get("DXU", "")).strip())
+    spectra = [Spectrum(row * scale, axis, sample, unit, facts) for row in rows]
+    return join(path, spectra, [f"The {data.label} of the file was taken."])
 
 
 def _directory(file: Bytes) -> list[_Block]:
@@ -110,7 +90,7 @@ def _directory(file: Bytes) -> list[_Block]:
         if offset + 4 * words > len(file) or words < 0:
             raise Cut
         parts = (code & 3, code >> 2 & 3, code >> 4 & 63, code >> 10 & 127, code >> 17 & 3, code >> 19 & 7)
-        blocks.append(_Block(parts, offset, 4 * words))
+        blocks.append(_Block(*parts, offset, 4 * words))
     return blocks
 
 
@@ -190,7 +170,9 @@ def _texts(file: Bytes, blocks: list[_Block]) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for block in blocks:
         if block.parameters == ORIGIN:
-            facts |= {
-                key: value for key, value in _parameters(file, block).items() if value not in ("", None)
-            }
+            facts |= {key: fact for key, fact in _parameters(file, block).items() if fact not in ("", None)}
     return facts
+
+
+# OPUS numbers its files: name.0, name.1
+FORMATS.add("Bruker OPUS", Format((".0", ".opus"), read_opus, takes=("name",), mark=MAGIC, apart=False))

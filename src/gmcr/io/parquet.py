@@ -8,32 +8,27 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import InputError
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.frames import Column, table_of_columns
 from gmcr.io.opening import FilePath, read_bytes
 from gmcr.io.table import Table
 
 
-def read_parquet(path: FilePath, *, samples_in: str = "auto") -> Table:
+def read_parquet(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Samples from the columns of a Parquet file; an index that pandas stored labels the rows."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
     # From memory: one file, whatever its name or its folder look like to pyarrow.
     table = parquet.read_table(pa.BufferReader(read_bytes(path)), use_threads=False)
-    columns: list[Column] = [
-        (str(name), _values(path, str(name), table[name])) for name in table.column_names
-    ]
+    columns: list[Column] = [(name, _values(path, name, table[name])) for name in table.column_names]
     index = [name for name in _index_columns(table.schema.metadata) if name in table.column_names]
     if len(index) != 1:
-        return table_of_columns(path, columns, samples_in=samples_in)
+        return table_of_columns(path, columns, asked)
     names = [str(value) for value in dict(columns)[index[0]].tolist()]
-    return table_of_columns(
-        path,
-        [(name, values) for name, values in columns if name != index[0]],
-        samples_in=samples_in,
-        row_names=names,
-        row_heading="" if index[0].startswith("__index_level") else index[0],
-    )
+    heading = "" if index[0].startswith("__index_level") else index[0]
+    others = [(name, values) for name, values in columns if name != index[0]]
+    return table_of_columns(path, others, asked, row_names=names, row_heading=heading)
 
 
 def _index_columns(metadata: dict[bytes, bytes] | None) -> list[str]:
@@ -57,3 +52,8 @@ def _values(path: FilePath, name: str, column: Any) -> Any:
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InputError(f"{path} column {name!r:.40} holds {kind}, which is no number; leave it out.")
     return np.array(["" if value is None else str(value) for value in column.to_pylist()], dtype=str)
+
+
+FORMATS.add("Parquet", Format(
+    (".parquet", ".pq"), read_parquet, takes=("samples_in",), mark=b"PAR1", package="pyarrow", extra="readers",
+))  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gmcr.io.cells import AXIS_WORDS, FEW, NAME_WORDS, Cells
@@ -23,22 +25,18 @@ def without_preamble(grid: Grid, notes: list[str]) -> Grid:
     if start > 0:
         grid = grid.rows_from(start, _row(grid, start))
         is_text = is_text[start:]
-        notes.append(f"{_lines(start)} above the table {_were(start)} left out.")
+        notes.append(_left_out(start, "above"))
     end = _end(grid, is_text)
     if end < len(grid.numbers):
-        below = len(grid.numbers) - end
-        notes.append(f"{_lines(below)} below the table {_were(below)} left out.")
+        notes.append(_left_out(len(grid.numbers) - end, "below"))
         texts = {(row, column): text for (row, column), text in grid.texts.items() if row < end}
-        grid = Grid(grid.numbers[:end], texts, grid.first_row, grid.first_column[:end], grid.place)
+        grid = replace(grid, numbers=grid.numbers[:end], texts=texts, first_column=grid.first_column[:end])
     return grid
 
 
-def _lines(count: int) -> str:
-    return "The line" if count == 1 else f"The {count} lines"
-
-
-def _were(count: int) -> str:
-    return "was" if count == 1 else "were"
+def _left_out(count: int, where: str) -> str:
+    lines, were = ("The line", "was") if count == 1 else (f"The {count} lines", "were")
+    return f"{lines} {where} the table {were} left out."
 
 
 def _row(grid: Grid, row: int) -> Cells:
@@ -62,20 +60,19 @@ def _without_empty_edges(grid: Grid, notes: list[str]) -> Grid:
     if top and not any(text.strip() for text in grid.first_row.texts + grid.first_column[:top].texts):
         return _without_empty_edges(grid.rows_from(top, _row(grid, top)), notes)
     height, width = np.flatnonzero(filled.any(axis=1))[-1] + 1, np.flatnonzero(filled.any(axis=0))[-1] + 1
-    written = [bool(text.strip()) for text in grid.first_row.texts]
-    width = max(width, len(written) - written[::-1].index(True) if any(written) else 0)
-    written = [bool(text.strip()) for text in grid.first_column.texts]
-    height = max(height, len(written) - written[::-1].index(True) if any(written) else 0)
+    width, height = max(width, _written(grid.first_row)), max(height, _written(grid.first_column))
     if (height, width) == grid.numbers.shape:
         return grid
     notes.append("Empty rows at the bottom and empty columns at the right were left out.")
-    return Grid(
-        grid.numbers[:height, :width],
-        grid.texts,
-        grid.first_row[:width],
-        grid.first_column[:height],
-        grid.place,
+    first_row, first_column = grid.first_row[:width], grid.first_column[:height]
+    return replace(
+        grid, numbers=grid.numbers[:height, :width], first_row=first_row, first_column=first_column
     )
+
+
+def _written(cells: Cells) -> int:
+    """The number of cells up to the last one with a text."""
+    return max((place + 1 for place, text in enumerate(cells.texts) if text.strip()), default=0)
 
 
 def _first_row(grid: Grid, is_text: BoolArray) -> int:

@@ -13,46 +13,36 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import FileError, InputError
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.frames import table_of_columns
 from gmcr.io.opening import FilePath, read_bytes
 from gmcr.io.table import Table
-from gmcr.io.variables import SAMPLES, Variable, table_of
+from gmcr.io.variables import Variable, last, table_of
 
 MOST_BYTES = 4 << 30  # once unpacked
 DEEPEST = 8  # lists within lists that are looked into
 
 
-def read_rdata(
-    path: FilePath,
-    *,
-    samples_in: str = "auto",
-    names: list[str] | tuple[str, ...] = SAMPLES,
-    name: str | None = None,
-    channel_axis: int | None = None,
-) -> Table:
+def read_rdata(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Samples from the objects of an R file; elements of lists are named list/element."""
     objects = load_objects(path)
     frames = {key: value for key, value in _flat(objects) if hasattr(value, "columns")}
     variables = [_variable(key, value) for key, value in _flat(objects) if not hasattr(value, "columns")]
     variables = [variable for variable in variables if variable.values.dtype.kind in "fiucU"]
-    asked = [key for key in frames if name in (key, key.rsplit("/", 1)[-1])]
+    chosen = [key for key in frames if asked.name in (key, last(key))]
     matrices = [v for v in variables if v.values.ndim > 1 and v.is_numeric]
-    if name is None and not matrices:
-        known = [
-            key for key in frames for wanted in names if key.rsplit("/", 1)[-1].lower() == wanted.lower()
-        ]
-        asked = known[:1] or (list(frames) if len(frames) == 1 else [])
-        if frames and not asked:
+    if asked.name is None and not matrices:
+        known = [key for key in frames for wanted in asked.called if last(key).lower() == wanted.lower()]
+        chosen = known[:1] or (list(frames) if len(frames) == 1 else [])
+        if frames and not chosen:
             raise InputError(f"{path} holds the tables {', '.join(frames)}; say the name of one.")
-    if asked:
-        frame = frames[asked[0]]
+    if chosen:
+        frame = frames[chosen[0]]
         columns = [(str(key), _column(frame[key])) for key in frame.columns]
         row_names = [str(label) for label in frame.index]
-        notes = [f"The data frame {asked[0]!r} was taken: {' x '.join(map(str, frame.shape))}."]
-        return table_of_columns(path, columns, samples_in=samples_in, row_names=row_names, notes=notes)
-    return table_of(
-        path, variables, samples_in=samples_in, names=tuple(names), name=name, channel_axis=channel_axis
-    )
+        notes = [f"The data frame {chosen[0]!r} was taken: {' x '.join(map(str, frame.shape))}."]
+        return table_of_columns(path, columns, asked, row_names=row_names, notes=notes)
+    return table_of(path, variables, asked)
 
 
 def load_objects(path: FilePath) -> dict[str, Any]:
@@ -105,3 +95,8 @@ def _column(series: Any) -> Any:
 
 def _texts(values: Any) -> Any:
     return np.array([str(value) for value in np.asarray(values, dtype=object).ravel()], dtype=str)
+
+
+FORMATS.add("R", Format(
+    (".rdata", ".rda", ".rds"), read_rdata, takes=("samples_in", "name"), package="rdata", extra="readers",
+))  # fmt: skip

@@ -1,37 +1,27 @@
-"""One way in for every format."""
+"""One way in for every format, for samples and for pools."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gmcr.errors import FileError, InputError
-from gmcr.io.apart import READERS, read_apart
-from gmcr.io.arrays import read_arrays
-from gmcr.io.csv import read_csv
+from gmcr.io.apart import read_apart, read_here
 from gmcr.io.folder import read_folder
-from gmcr.io.jcamp import read_jcamp
-from gmcr.io.kinds import SUFFIXES, kind_of
-from gmcr.io.layout import check_orientation
-from gmcr.io.opening import FilePath, check_exists
-from gmcr.io.opus import read_opus
-from gmcr.io.spc import read_spc
+from gmcr.io.formats import FORMATS, POOL, SAMPLES, Asked, format_of
+from gmcr.io.opening import FilePath, check_exists, need
 from gmcr.io.table import Table
-from gmcr.io.variables import POOL, SAMPLES
-from gmcr.io.wdf import read_wdf
 from gmcr.validation import FloatArray, check_finite
 
 if TYPE_CHECKING:
     from gmcr.noise import NoiseLaw
 
 MODEL = ".gmcr"
-NAMED = ("arrays", "mat", "hdf5", "netcdf", "rdata")  # formats that hold several arrays, by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,81 +68,63 @@ def read(
     >>> model = gmcr.GMCR().fit(table.samples)  # doctest: +SKIP
     >>> maps = table.refold(model.concentrations_)  # doctest: +SKIP
     """
-    return read_table(path, samples_in=samples_in, name=name, channel_axis=channel_axis)
+    return _read(path, Asked(samples_in, SAMPLES, name, channel_axis))
 
 
-def read_table(
-    path: str | os.PathLike[str],
-    *,
-    samples_in: str = "auto",
-    names: tuple[str, ...] = SAMPLES,
-    name: str | None = None,
-    channel_axis: int | None = None,
-) -> Table:
-    """`read`, for samples that may be called any of `names`."""
-    check_orientation(samples_in)
+def read_table(path: FilePath, *, samples_in: str = "auto", called: tuple[str, ...] = SAMPLES) -> Table:
+    """`read`, for samples that may be called any of `called`."""
+    return _read(path, Asked(samples_in, called))
+
+
+def _read(path: FilePath, asked: Asked) -> Table:
     if Path(path).is_dir():
-        files = _of_one_kind(Path(path))
-        table = read_folder(path, files, lambda file: _read_file(file, samples_in, names, name, channel_axis))
+        table = read_folder(path, _of_one_format(Path(path)), lambda file: _read_file(file, asked))
     else:
-        table = _read_file(check_exists(path), samples_in, names, name, channel_axis)
+        table = _read_file(check_exists(path), asked)
     check_finite(table.samples, os.fspath(path))
     return table
 
 
-def _read_file(
-    path: Path, samples_in: str, names: Sequence[str], name: str | None, channel_axis: int | None
-) -> Table:
+def _read_file(path: Path, asked: Asked) -> Table:
     if path.suffix.lower() == MODEL:
         raise FileError(f"{path} is a model file, not a data file; give a table of samples.")
-    kind = kind_of(path)
-    if kind is None:
-        known = ", ".join(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
+    name = format_of(path)
+    if name is None:
+        known = ", ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
         raise FileError(f"{path} has no extension gmcr reads; give a file ending in {known}.")
-    if name is not None and kind not in (*NAMED, "xlsx", "opus"):
-        raise InputError(f"{path} holds one table, so that the name {name!r} is of no use; leave it out.")
-    if kind == "text":
-        return read_csv(path, samples_in=samples_in)
-    if kind == "arrays":
-        return read_arrays(path, tuple(names), samples_in=samples_in, name=name, channel_axis=channel_axis)
-    if kind in READERS:
-        options: dict[str, Any] = {"samples_in": samples_in}
-        if kind != "parquet":
-            options["name"] = name
-        if kind in NAMED:
-            options |= {"names": list(names), "channel_axis": channel_axis}
-        return read_apart(path, kind, options)
-    if kind == "opus":
-        table = read_opus(path, name=name)
-    else:
-        table = {"jcamp": read_jcamp, "spc": read_spc, "wdf": read_wdf}[kind](path)
-    if samples_in == "columns":
+    form = FORMATS[name]
+    if asked.name is not None and "name" not in form.takes:
+        raise InputError(f"{path} holds one table, so the name {asked.name!r} is of no use; leave it out.")
+    need(form.package, form.extra, path)
+    table = (read_apart if form.apart else read_here)(path, name, asked)
+    if asked.samples_in == "columns" and "samples_in" not in form.takes:
         note = "The file itself says what a sample is; samples_in was left aside."
         table = replace(table, notes=(*table.notes, note))
     return table
 
 
-def _of_one_kind(folder: Path) -> list[Path]:
-    """The files of a folder to read: those of the kind that most of them have."""
+def _of_one_format(folder: Path) -> list[Path]:
+    """The files of a folder to read: those of the format that most of them have."""
     try:
         files = sorted(entry for entry in folder.iterdir() if entry.is_file() and entry.name[0] != ".")
     except OSError as error:
         raise FileError(f"{folder} could not be read: {error.strerror or error}.") from error
-    kinds = {file: kind_of(file) for file in files if file.suffix.lower() != MODEL}
-    counts = Counter(kind for kind in kinds.values() if kind is not None)
+    formats = {file: format_of(file) for file in files if file.suffix.lower() != MODEL}
+    counts = Counter(name for name in formats.values() if name is not None)
     if not counts:
         raise FileError(f"{folder} holds no data file; give a folder of spectra, or a file.")
     ((most, _),) = counts.most_common(1)
-    return [file for file, kind in kinds.items() if kind == most]
+    return [file for file, name in formats.items() if name == most]
 
 
-def read_pool(path: str | os.PathLike[str]) -> Pool:
+def read_pool(path: FilePath) -> Pool:
     """Read the profiles of a model file, or a table with one profile per row."""
     if Path(path).suffix.lower() != MODEL:
-        table = read_table(path, names=POOL)
+        table = read_table(path, called=POOL)
         return Pool(table.samples, table.sample_names or _numbered(len(table.samples)), table.axis)
+    # With them come pandas and numba, which reading a table does without.
     from gmcr.decomposition import Decomposition
-    from gmcr.noise import KINDS, NoiseLaw
+    from gmcr.noise import LAWS, law_of
 
     model = Decomposition.load(path)
     law = model.noise_law or {}
@@ -160,7 +132,7 @@ def read_pool(path: str | os.PathLike[str]) -> Pool:
         model.components,
         model.component_names or _numbered(model.n_components),
         model.axis,
-        NoiseLaw(law["kind"], law["level"]) if law.get("kind") in KINDS else None,
+        law_of(law) if law.get("kind") in LAWS else None,
         model.signed,
     )
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import FileError
-from gmcr.io.opening import Bytes, Cut, FilePath, parsing, read_bytes
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.opening import Bytes, Cut, FilePath, read_bytes
 from gmcr.io.spectra import Spectrum, join
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
@@ -33,20 +34,17 @@ ORDINATES = {
 }  # fmt: skip
 
 
-def read_spc(path: FilePath) -> Table:
+def read_spc(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Read the traces of an SPC file, one sample each."""
     content = read_bytes(path)
     version = content[1] if len(content) > 1 else 0
-    with parsing(path, "SPC"):
-        if version in (NEW, NEW_BIG_ENDIAN):
-            spectra = _new(path, Bytes(content, "<" if version == NEW else ">"))
-        elif version == OLD:
-            spectra = _old(path, Bytes(content))
-        else:
-            raise FileError(
-                f"{path} is no Galactic SPC file: its second byte is {version:#x}; export it again."
-            )
-        return join(path, spectra)
+    if version in (NEW, NEW_BIG_ENDIAN):
+        spectra = _new(path, Bytes(content, "<" if version == NEW else ">"))
+    elif version == OLD:
+        spectra = _old(path, Bytes(content))
+    else:
+        raise FileError(f"{path} is no Galactic SPC file: its second byte is {version:#x}; export it again.")
+    return join(path, spectra)
 
 
 def _new(path: FilePath, file: Bytes) -> list[Spectrum]:
@@ -84,7 +82,7 @@ def _new(path: FilePath, file: Bytes) -> list[Spectrum]:
             own = file.array("f4", count, position).astype(float)
             position += 4 * count
         use = exponent if exponent == FLOATS or not flags & MULTI else trace_exponent
-        values, size = _ordinates(file, position, count, use, bool(flags & SHORT))
+        values, size = _ordinates(file, position, count, use, flags)
         position += size
         here = facts | ({"z": z, "z_unit": UNITS.get(z_type), "w": w or None} if flags & MULTI else {})
         spectra.append(_spectrum(path, values, own, unit, here))
@@ -105,9 +103,7 @@ def _old(path: FilePath, file: Bytes) -> list[Spectrum]:
     while position < len(file):
         trace_exponent, z, _, _ = _trace_header(file, position)
         use = trace_exponent if flags & MULTI and trace_exponent else exponent
-        values, size = _ordinates(
-            file, position + TRACE_HEADER, count, use, bool(flags & SHORT), swapped=True
-        )
+        values, size = _ordinates(file, position + TRACE_HEADER, count, use, flags, swapped=True)
         position += TRACE_HEADER + size
         here = facts | ({"z": z} if flags & MULTI else {})
         spectra.append(_spectrum(path, values, axis, UNITS.get(x_type), here))
@@ -123,12 +119,12 @@ def _trace_header(file: Bytes, position: int) -> tuple[int, float, int, float]:
 
 
 def _ordinates(
-    file: Bytes, position: int, count: int, exponent: int, short: bool, *, swapped: bool = False
+    file: Bytes, position: int, count: int, exponent: int, flags: int, *, swapped: bool = False
 ) -> tuple[FloatArray, int]:
     """The ordinates from `position`, and how many bytes they take."""
     if exponent in (FLOATS, -FLOATS):
         return file.array("f4", count, position).astype(float), 4 * count
-    if short:
+    if flags & SHORT:
         return file.array("i2", count, position).astype(float) * 2.0 ** (exponent - 16), 2 * count
     if swapped:  # the old format has the more significant word first
         words = file.array("u2", 2 * count, position).astype(np.uint32).reshape(-1, 2)
@@ -143,9 +139,8 @@ def _spectrum(
 ) -> Spectrum:
     if not len(values):
         raise Cut
-    return Spectrum(
-        values, axis, Path(path).stem, unit, {k: v for k, v in facts.items() if v not in (None, "")}
-    )
+    known = {name: fact for name, fact in facts.items() if fact not in (None, "")}
+    return Spectrum(values, axis, Path(path).stem, unit, known)
 
 
 def _date(packed: int) -> str | None:
@@ -154,3 +149,6 @@ def _date(packed: int) -> str | None:
         return None
     year, month, day = packed >> 20, packed >> 16 & 15, packed >> 11 & 31
     return f"{year:04}-{month:02}-{day:02} {packed >> 6 & 31:02}:{packed & 63:02}"
+
+
+FORMATS.add("Galactic SPC", Format((".spc",), read_spc, apart=False))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import InputError
+from gmcr.io.cells import goes_one_way
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
@@ -46,30 +47,21 @@ def join(path: FilePath, spectra: Sequence[Spectrum], notes: Sequence[str] = ())
         _check(path, spectrum)
     units = {spectrum.unit for spectrum in spectra if spectrum.unit}
     if len(units) > 1:
-        raise InputError(
-            f"{path} has axes in {' and '.join(sorted(units))}; convert the spectra to one unit."
-        )
+        raise InputError(f"{path} has axes in {' and '.join(sorted(units))}; convert them to one unit.")
     samples, axis = _on_one_axis(path, spectra, told)
     told.append(f"{len(samples)} spectr{'um' if len(samples) == 1 else 'a'} of {samples.shape[1]} channels.")
     if axis is not None:
         told.append(f"The axis runs from {axis[0]:g} to {axis[-1]:g}.")
-    return Table(
-        samples,
-        axis,
-        _distinct([spectrum.name for spectrum in spectra]),
-        tuple(told),
-        axis_unit=units.pop() if units and axis is not None else None,
-        metadata=_gathered([spectrum.metadata for spectrum in spectra]),
-    )
+    names = _distinct([spectrum.name for spectrum in spectra])
+    unit = units.pop() if units and axis is not None else None
+    facts = _gathered([spectrum.metadata for spectrum in spectra])
+    return Table(samples, axis, names, tuple(told), axis_unit=unit, metadata=facts)
 
 
 def _check(path: FilePath, spectrum: Spectrum) -> None:
     if not len(spectrum.values):
         raise InputError(f"{path} holds the spectrum {spectrum.name!r:.60} without a point; leave it out.")
-    if spectrum.axis is None:
-        return
-    steps = np.diff(spectrum.axis)
-    if not np.isfinite(spectrum.axis).all() or not ((steps > 0).all() or (steps < 0).all()):
+    if spectrum.axis is not None and not (np.isfinite(spectrum.axis).all() and goes_one_way(spectrum.axis)):
         raise InputError(
             f"{path} holds the spectrum {spectrum.name!r:.60}, whose axis goes forth and back; order its points."
         )

@@ -6,7 +6,11 @@ import os
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
+import numpy as np
+
+from gmcr.errors import InputError
 from gmcr.io.cube import Pixels
+from gmcr.io.writing import corner, write_rows
 from gmcr.validation import FloatArray
 
 
@@ -34,10 +38,28 @@ class Table:
     metadata: dict[str, Any] = field(default_factory=dict)
     pixels: Pixels | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("samples", "axis"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, None if given is None else np.asarray(given, dtype=float))
+        rows, columns = self.samples.shape if self.samples.ndim == 2 else (0, 0)
+        names = rows if self.sample_names is None else len(self.sample_names)
+        pixels = rows if self.pixels is None else int(self.pixels.kept.sum())
+        positions = columns if self.axis is None else len(self.axis)
+        if not rows == names == pixels or columns != positions or self.samples.ndim != 2:
+            raise InputError(
+                f"samples of shape {self.samples.shape} do not go with {names} names, {pixels} pixels and "
+                f"{positions} positions; a table has a row per sample and a column per channel."
+            )
+
     @property
     def shape(self) -> tuple[int, ...]:
         """How the samples are laid out: (y, x) for a cube, else (samples,)."""
         return (len(self.samples),) if self.pixels is None else self.pixels.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The samples, for whatever takes an array."""
+        return np.array(self.samples, dtype=dtype) if copy else np.asarray(self.samples, dtype=dtype)
 
     def refold(self, values: Any) -> Any:
         """Values of the samples, (samples,) or (samples, K): as maps for a cube, else as they are."""
@@ -45,9 +67,10 @@ class Table:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write samples, names and axis with its unit to a .csv or .xlsx file that `gmcr.read` reads back."""
-        from gmcr.io.writing import write_table
-
-        write_table(path, self)
+        names = self.sample_names or [f"sample {index}" for index in range(len(self.samples))]
+        axis = range(self.samples.shape[1]) if self.axis is None else self.axis
+        rows = ([name, *row] for name, row in zip(names, self.samples))
+        write_rows(path, [corner("sample", self.axis_unit), *axis], rows)
 
     def __repr__(self) -> str:
         image = "" if self.pixels is None else f" from an image of {' x '.join(map(str, self.shape))} pixels"

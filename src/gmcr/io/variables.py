@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gmcr.errors import InputError
-from gmcr.io.cells import Cells
+from gmcr.io.cells import Cells, goes_one_way
 from gmcr.io.cube import names_channels, unfold
-from gmcr.io.layout import Sheet, arrange
+from gmcr.io.formats import NOTHING, Asked
+from gmcr.io.layout import Sheet, arrange, orientation
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
 from gmcr.validation import FloatArray, as_numbers
 
-# Names under which a file may hold samples, a pool, the axis, the samples' names and a cube's mask.
-SAMPLES = ("D", "X", "samples", "data", "spectra", "intensity", "intensities", "absorbance", "cube", "image")
-POOL = ("S", "components", "pool", "profiles", "spectra", "library")
+# Names under which a file may hold the axis, the samples' names and a cube's mask.
 AXES = (
     "axis", "wavelength", "wavelengths", "wavenumber", "wavenumbers", "raman_shift", "ramanshift", "shift",
     "shifts", "wl", "wn", "lambda", "energy", "energies", "mz", "frequency", "frequencies", "nm", "ppm",
@@ -50,7 +49,7 @@ class Variable:
 
     @property
     def short(self) -> str:
-        return self.name.rsplit("/", 1)[-1].lower()
+        return last(self.name).lower()
 
     @property
     def is_numeric(self) -> bool:
@@ -59,6 +58,11 @@ class Variable:
     @property
     def is_vector(self) -> bool:
         return sum(size > 1 for size in self.values.shape) == 1
+
+
+def last(name: str) -> str:
+    """A name without its groups and structures."""
+    return name.rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,25 +76,10 @@ class _Axis:
 
 
 def table_of(
-    path: FilePath,
-    variables: Sequence[Variable],
-    *,
-    samples_in: str = "auto",
-    names: tuple[str, ...] = SAMPLES,
-    name: str | None = None,
-    channel_axis: int | None = None,
-    notes: Sequence[str] = (),
+    path: FilePath, variables: Sequence[Variable], asked: Asked = NOTHING, notes: Sequence[str] = ()
 ) -> Table:
-    """The samples among a file's arrays, with axis and names where other arrays hold them.
-
-    Parameters
-    ----------
-    samples_in : "rows", "columns" or "auto", which goes by the axis
-    names : what the samples may be called, the likeliest first
-    name : what they are called, if the caller knows
-    channel_axis : dimension of a cube that holds the channels
-    """
-    chosen = _chosen(path, variables, names, name)
+    """The samples among a file's arrays, with axis and names where other arrays hold them."""
+    chosen = _chosen(path, variables, asked)
     values, shape = chosen.values, chosen.values.shape
     if 0 in shape:
         raise InputError(f"{path} holds {chosen.name!r} of shape {shape}, which is empty; give samples.")
@@ -99,43 +88,29 @@ def table_of(
     told = [*notes, f"The array {taken}: {' x '.join(map(str, shape))}."]
     axis = _axis_for(chosen, others, told)
     if values.ndim > 2:
-        return _from_cube(path, chosen, others, axis, channel_axis, told)
+        return _from_cube(path, chosen, others, axis, asked.channel_axis, told)
     numbers = as_numbers(values, f"{path} {chosen.name!r}", copy=False).reshape(-1, shape[-1])
-    if len(shape) == 2 and shape[1] == 1 and shape[0] > 1 and samples_in == "auto":
-        samples_in = "columns"
+    if len(shape) == 2 and shape[1] == 1 and shape[0] > 1 and asked.samples_in == "auto":
+        asked = replace(asked, samples_in="columns")
         told.append("It is one column; it was taken for one sample.")
     if axis is None:
-        top, left = chosen.labels[1], chosen.labels[0]
-        if left is None:
-            left = _names_for(others, len(numbers))
-        sheet = Sheet(
-            numbers,
-            top=None if top is None else Cells.parse(top),
-            left=None if left is None else Cells.parse(left),
-        )
-        return arrange(path, sheet, samples_in, told)
-    columns = axis.dimension == 0 and values.ndim == 2 if samples_in == "auto" else samples_in == "columns"
+        left, top = chosen.labels
+        left = _names_for(others, len(numbers)) if left is None else left
+        above, beside = (None if labels is None else Cells.parse(labels) for labels in (top, left))
+        return arrange(path, Sheet(numbers, top=above, left=beside), asked, told)
+    by_axis = asked.samples_in == "auto"
+    columns = axis.dimension == 0 and values.ndim == 2 if by_axis else asked.samples_in == "columns"
     samples = np.ascontiguousarray(numbers.T if columns else numbers)
-    told.append(
-        f"Samples are in {'columns' if columns else 'rows'}: {samples.shape[0]} x {samples.shape[1]} "
-        "(samples x channels)."
-    )
-    if samples_in == "auto":
+    told.append(orientation(samples, columns))
+    if by_axis:
         told.append(f"That was decided by the length of {axis.name!r}.")
-    fits = len(axis.values) == samples.shape[1]
-    told.append(
-        f"The axis {axis.name!r} runs from {axis.values[0]:g} to {axis.values[-1]:g}."
-        if fits
-        else f"The axis {axis.name!r} does not fit the channels; it was left out."
-    )
+    if len(axis.values) == samples.shape[1]:
+        told.append(f"The axis {axis.name!r} runs from {axis.values[0]:g} to {axis.values[-1]:g}.")
+    else:
+        told.append(f"The axis {axis.name!r} does not fit the channels; it was left out.")
     labels = chosen.labels[int(columns)] or _names_for(others, len(samples))
-    return Table(
-        samples,
-        axis.values if fits else None,
-        None if labels is None else tuple(labels),
-        tuple(told),
-        axis_unit=axis.unit if fits else None,
-    )
+    names = None if labels is None else tuple(labels)
+    return _on_axis(Table(samples, None, names, tuple(told)), axis)
 
 
 def _from_cube(
@@ -168,33 +143,28 @@ def _from_cube(
     )
     if len(samples) < n_pixels:
         told.append(f"{n_pixels - len(samples)} pixels are masked or empty and were left out.")
-    fits = axis is not None and len(axis.values) == samples.shape[1]
-    return Table(
-        samples,
-        axis.values if axis is not None and fits else None,
-        pixels.names,
-        tuple(told),
-        axis_unit=axis.unit if axis is not None and fits else None,
-        pixels=pixels,
-    )
+    return _on_axis(Table(samples, None, pixels.names, tuple(told), pixels=pixels), axis)
 
 
-def _chosen(
-    path: FilePath, variables: Sequence[Variable], names: tuple[str, ...], name: str | None
-) -> Variable:
+def _on_axis(table: Table, axis: _Axis | None) -> Table:
+    """The table with its axis, if that fits."""
+    if axis is None or len(axis.values) != table.samples.shape[1]:
+        return table
+    return replace(table, axis=axis.values, axis_unit=axis.unit)
+
+
+def _chosen(path: FilePath, variables: Sequence[Variable], asked: Asked) -> Variable:
     numeric = [variable for variable in variables if variable.is_numeric and variable.values.ndim > 0]
     held = ", ".join(variable.name for variable in variables[:20]) or "nothing"
-    if name is not None:
-        asked = [
-            variable for variable in numeric if name in (variable.name, variable.name.rsplit("/", 1)[-1])
-        ]
-        if len(asked) != 1:
+    if asked.name is not None:
+        found = [v for v in numeric if asked.name in (v.name, last(v.name))]
+        if len(found) != 1:
             raise InputError(
-                f"{path} holds no table of numbers named {name!r}, but {held}; name one of these."
+                f"{path} holds no table of numbers named {asked.name!r}, but {held}; name one of these."
             )
-        return asked[0]
+        return found[0]
     tables = [v for v in numeric if v.values.ndim > 1 and v.short not in AXES + MASKS]
-    for wanted in names:
+    for wanted in asked.called:
         # A vector must be called exactly so: x beside y is an axis, X is a table.
         named = [v for v in tables if v.short == wanted.lower() and (not v.is_vector or v.name == wanted)]
         if len(named) == 1:
@@ -206,8 +176,8 @@ def _chosen(
     if not wide and len(vectors) == 1:
         return vectors[0]
     raise InputError(
-        f"{path} holds no table named {' or '.join(names[:4])}, but {held}; save the table under the name "
-        f"{names[0]}, or say its name."
+        f"{path} holds no table named {' or '.join(asked.called[:4])}, but {held}; save the table under the name "
+        f"{asked.called[0]}, or say its name."
     )
 
 
@@ -231,39 +201,23 @@ def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> 
             if variable.values.size == shape[dimension]:
                 return _as_axis(variable, dimension)
     if called:
-        told.append(
-            f"The array {called[0].name!r} has shape {called[0].values.shape} and does not fit; it was left out."
-        )
+        off = called[0]
+        told.append(f"The array {off.name!r} has shape {off.values.shape} and does not fit; it was left out.")
         return None
-    fitting = [v for v in vectors.values() if v.values.size == shape[-1] and _goes_one_way(v.values)]
+    fitting = [v for v in vectors.values() if v.values.size == shape[-1] and goes_one_way(v.values)]
     return _as_axis(fitting[0], len(shape) - 1) if len(fitting) == 1 and not any(chosen.labels) else None
 
 
 def _as_axis(variable: Variable, dimension: int) -> _Axis | None:
     values = variable.values.ravel().astype(float)
-    unit = (
-        as_unit(variable.unit)
-        if variable.unit
-        else as_unit(variable.short)
-        if variable.short == "nm"
-        else None
-    )
+    unit = as_unit(variable.unit or ("nm" if variable.short == "nm" else ""))
     return _Axis(variable.name, values, dimension, unit) if np.isfinite(values).all() else None
 
 
-def _goes_one_way(values: NDArray[Any]) -> bool:
-    steps = np.diff(values.ravel().astype(float))
-    return bool((steps > 0).all() or (steps < 0).all())
-
-
 def _names_for(others: Sequence[Variable], count: int) -> list[str] | None:
-    for wanted in NAMES:
-        for variable in others:
-            if (
-                variable.short == wanted
-                and variable.values.dtype.kind in "US"
-                and variable.values.size == count
-            ):
-                texts = variable.values.ravel().tolist()
-                return [t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts]
-    return None
+    fitting = [v for v in others if v.values.dtype.kind in "US" and v.values.size == count]
+    called = [v for wanted in NAMES for v in fitting if v.short == wanted]
+    if not called:
+        return None
+    texts = called[0].values.ravel().tolist()
+    return [t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts]

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from gmcr.errors import FileError
 from gmcr.io.cube import Pixels
-from gmcr.io.opening import Bytes, Cut, FilePath, parsing, read_bytes
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.opening import Bytes, Cut, FilePath, read_bytes
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
 
@@ -27,38 +28,37 @@ X, Y = 3, 4  # kinds of lists in the block of positions
 Blocks = dict[str, tuple[int, int]]  # by name: start and size
 
 
-def read_wdf(path: FilePath) -> Table:
+def read_wdf(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Read the spectra of a WDF file; those of a map on a grid come with their pixels."""
     content = read_bytes(path)
     if not content.startswith(MAGIC):
         raise FileError(f"{path} is no Renishaw WDF file: it does not begin as one.")
-    with parsing(path, "Renishaw WDF"):
-        file = Bytes(content)
-        points, capacity, count, *_ = file.unpack("IQQ", 0x3C)
-        origins = file.unpack("I", 0x5C)[0]
-        facts = {"title": file.text(0x200 - 0xF0, 0xF0), "user": file.text(0x20, 0xD0)}
-        (laser,) = file.unpack("f", 0x9C)
-        if np.isfinite(laser) and laser > 0:
-            facts["laser"] = f"{1e7 / laser:.4g} nm"
-        blocks = _blocks(file)
-        if not {"DATA", "XLST"} <= set(blocks) or not 0 < count <= capacity:
-            raise Cut
-        data = file.array("f4", count * points, blocks["DATA"][0] + BLOCK_HEADER)
-        samples = data.reshape(count, points).astype(float)
-        axis = file.array("f4", points, blocks["XLST"][0] + BLOCK_HEADER + 8).astype(float)
-        unit = UNITS.get(file.unpack("I", blocks["XLST"][0] + BLOCK_HEADER + 4)[0])
-        notes = []
-        if count < capacity:
-            notes.append(f"The measurement was ended early: {count} of {capacity} spectra.")
-        facts = {name: value for name, value in facts.items() if value}
-        name = facts.get("title") or Path(path).stem
-        notes.append(f"{count} spectra of {points} channels; the axis runs from {axis[0]:g} to {axis[-1]:g}.")
-        names = tuple(f"{name} {index}" for index in range(count)) if count > 1 else (name,)
-        table = Table(samples, axis, names, tuple(notes), axis_unit=unit, metadata=facts)
-        if not {"WMAP", "ORGN"} <= set(blocks):
-            return table
-        places = _places(file, blocks["ORGN"][0], origins, capacity, count)
-        return table if places is None else _as_map(table, file, blocks["WMAP"][0], places)
+    file = Bytes(content)
+    points, capacity, count, *_ = file.unpack("IQQ", 0x3C)
+    origins = file.unpack("I", 0x5C)[0]
+    facts = {"title": file.text(0x200 - 0xF0, 0xF0), "user": file.text(0x20, 0xD0)}
+    (laser,) = file.unpack("f", 0x9C)
+    if np.isfinite(laser) and laser > 0:
+        facts["laser"] = f"{1e7 / laser:.4g} nm"
+    blocks = _blocks(file)
+    if not {"DATA", "XLST"} <= set(blocks) or not 0 < count <= capacity:
+        raise Cut
+    data = file.array("f4", count * points, blocks["DATA"][0] + BLOCK_HEADER)
+    samples = data.reshape(count, points).astype(float)
+    axis = file.array("f4", points, blocks["XLST"][0] + BLOCK_HEADER + 8).astype(float)
+    unit = UNITS.get(file.unpack("I", blocks["XLST"][0] + BLOCK_HEADER + 4)[0])
+    notes = []
+    if count < capacity:
+        notes.append(f"The measurement was ended early: {count} of {capacity} spectra.")
+    facts = {name: value for name, value in facts.items() if value}
+    name = facts.get("title") or Path(path).stem
+    notes.append(f"{count} spectra of {points} channels; the axis runs from {axis[0]:g} to {axis[-1]:g}.")
+    names = tuple(f"{name} {index}" for index in range(count)) if count > 1 else (name,)
+    table = Table(samples, axis, names, tuple(notes), axis_unit=unit, metadata=facts)
+    if not {"WMAP", "ORGN"} <= set(blocks):
+        return table
+    places = _places(file, blocks["ORGN"][0], origins, capacity, count)
+    return table if places is None else _as_map(table, file, blocks["WMAP"][0], places)
 
 
 def _blocks(file: Bytes) -> Blocks:
@@ -106,3 +106,6 @@ def _as_map(table: Table, file: Bytes, start: int, places: FloatArray) -> Table:
     notes.append(f"They are a map of {height} x {width} pixels, by their positions.")
     samples = table.samples[np.argsort(flat)]
     return replace(table, samples=samples, sample_names=pixels.names, notes=tuple(notes), pixels=pixels)
+
+
+FORMATS.add("Renishaw WDF", Format((".wdf",), read_wdf, mark=MAGIC, apart=False))

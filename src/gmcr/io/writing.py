@@ -1,4 +1,4 @@
-"""Tables out: CSV or XLSX by the file's extension, with names, axis and its unit."""
+"""Rows out, to any format that writes: by the file's extension."""
 
 from __future__ import annotations
 
@@ -7,32 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from gmcr.errors import InputError
-from gmcr.io.csv import write_csv
-from gmcr.io.layout import BETWEEN
+from gmcr.io.formats import FORMATS
 from gmcr.io.opening import FilePath, need
-from gmcr.io.table import Table
+
+BETWEEN = "\\"  # in a corner such as "sample \\ nm": what stands below it, and what beside it
 
 
 def write_rows(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write a header and rows to a .csv or .xlsx file."""
-    suffix = Path(path).suffix.lower()
-    if suffix == ".xlsx":
-        from gmcr.io.xlsx import write_xlsx
-
-        need("openpyxl", path, "written")
-        write_xlsx(path, header, rows)
-    elif suffix == ".csv":
-        write_csv(path, header, rows)
-    else:
-        raise InputError(f"{path} must end in .csv or .xlsx.")
-
-
-def write_table(path: FilePath, table: Table) -> None:
-    """Write samples in rows below their axis; `gmcr.read` reads all of it back."""
-    names = table.sample_names or [f"sample {index}" for index in range(len(table.samples))]
-    axis = range(table.samples.shape[1]) if table.axis is None else table.axis
-    rows = ([name, *row] for name, row in zip(names, table.samples))
-    write_rows(path, [corner("sample", table.axis_unit), *axis], rows)
+    writers = {form.suffixes[0]: form for form in FORMATS.values() if form.write is not None}
+    form = writers.get(Path(path).suffix.lower())
+    if form is None or form.write is None:
+        raise InputError(f"{path} must end in {' or '.join(writers)}.")
+    need(form.package, form.extra, path, "written")
+    form.write(path, header, rows)
 
 
 def corner(below: str, unit: str | None) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gmcr.errors import FileError, InputError
-from gmcr.io.cells import Cells, as_number
+from gmcr.io.cells import Cells, as_number, as_text
+from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts, arrange, take_apart
 from gmcr.io.opening import FilePath
 from gmcr.io.preamble import without_preamble
@@ -20,21 +22,16 @@ MOST_CELLS = 50_000_000  # a sheet that claims more is not a table of spectra
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def read_xlsx(path: FilePath, *, samples_in: str = "auto", name: str | None = None) -> Table:
-    """Read a sheet of numbers, laid out as any text table may be.
-
-    Parameters
-    ----------
-    name : of the sheet; else the first one that is not empty
-    """
+def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
+    """Read the sheet asked for, else the first one that is not empty; laid out as any text table may be."""
     from openpyxl import load_workbook
 
     # Given as an open file, the workbook may have any name.
     book = load_workbook(open(path, "rb"), read_only=True, data_only=True, keep_links=False)  # noqa: SIM115
     sheets = {sheet.title: sheet for sheet in book.worksheets}
-    if name is not None and name not in sheets:
-        raise InputError(f"{path} has no sheet {name!r}, but {', '.join(sheets)}; name one of these.")
-    for title in [name] if name is not None else sheets:
+    if asked.name is not None and asked.name not in sheets:
+        raise InputError(f"{path} has no sheet {asked.name!r}, but {', '.join(sheets)}; name one of these.")
+    for title in [asked.name] if asked.name is not None else sheets:
         rows, first = _rows(path, sheets[title])
         if rows:
             break
@@ -43,14 +40,14 @@ def read_xlsx(path: FilePath, *, samples_in: str = "auto", name: str | None = No
     notes = [] if len(sheets) == 1 else [f"The sheet {title!r} was taken, one of {len(sheets)}."]
     grid = _grid(path, rows, first)
     _refuse_formulas(path, str(title), grid, first)
-    return arrange(path, take_apart(without_preamble(grid, notes)), samples_in, notes)
+    return arrange(path, take_apart(without_preamble(grid, notes)), asked, notes)
 
 
 def write_xlsx(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table, whole or not at all; numbers stay numbers, and text stays text, whatever it begins with."""
     from openpyxl import Workbook
 
-    from gmcr.storage import write_whole
+    from gmcr.storage import write_whole  # with it comes pandas, which reading does without
 
     book = Workbook(write_only=True)
     sheet = book.create_sheet("table")
@@ -110,14 +107,12 @@ def _grid(path: FilePath, rows: list[tuple[Any, ...]], first: tuple[int, int]) -
     texts: Texts = {}
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                numbers[i, j] = value
+            plain = isinstance(value, int | float) and not isinstance(value, bool)
+            number = value if plain or value is None else as_number(str(value))
+            if number is not None:
+                numbers[i, j] = number
             elif value is not None:
-                number = as_number(str(value))
-                if number is None:
-                    texts[i, j] = str(value).strip()
-                else:
-                    numbers[i, j] = number
+                texts[i, j] = str(value).strip()
     return Grid(
         numbers,
         texts,
@@ -128,16 +123,8 @@ def _grid(path: FilePath, rows: list[tuple[Any, ...]], first: tuple[int, int]) -
 
 
 def _cells(values: Sequence[Any], length: int) -> Cells:
-    padded = [*values, *[None] * (length - len(values))]
-    return Cells.parse([_text(value) for value in padded])
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value).strip()
+    texts = ["" if value is None else as_text(value) for value in values]
+    return Cells.parse(texts + [""] * (length - len(values)))
 
 
 def _reference(row: int, column: int) -> str:
@@ -169,3 +156,18 @@ def _refuse_formulas(path: FilePath, title: str, grid: Grid, first: tuple[int, i
                     f"{grid.place(i, int(j))} is a formula without a stored value; "
                     "save the workbook once in a spreadsheet program."
                 )
+
+
+def _is_workbook(path: FilePath) -> bool:
+    """Whether an archive is a workbook; NumPy's are archives too."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "[Content_Types].xml" in archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return False
+
+
+FORMATS.add("XLSX", Format(
+    (".xlsx", ".xlsm"), read_xlsx, takes=("samples_in", "name"), mark=rb"PK\x03\x04", is_one=_is_workbook,
+    package="openpyxl", extra="readers", write=write_xlsx,
+))  # fmt: skip

@@ -1,12 +1,12 @@
 """Naming profiles from a spectral library.
 
-Here live libraries (`spectra.py`: read from a table or a folder, put on one axis), how alike two spectra are
+Here live libraries (`library.py`: read from a table or a folder, put on one axis), how alike two spectra are
 (`scores.py`; `comparing.py` where one of them may be shifted), and who is who (`naming.py`, whose result is
 `result.py`). Nothing here may fit anything.
 """
 
+from gmcr.naming.library import Library, read_library
 from gmcr.naming.naming import match
 from gmcr.naming.result import Matches
-from gmcr.naming.spectra import Library, read_library
 
 __all__ = ["Library", "Matches", "match", "read_library"]

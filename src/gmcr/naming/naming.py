@@ -15,8 +15,8 @@ from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.naming import scores
 from gmcr.naming.comparing import Compared, Shifted
+from gmcr.naming.library import Library
 from gmcr.naming.result import NAMED, NONE, SEVERAL, Matches
-from gmcr.naming.spectra import Library
 from gmcr.validation import FloatArray, as_numbers, check_pool
 
 ALPHA = 0.05  # probability that an unrelated library reaches the chance level
@@ -83,7 +83,7 @@ def match(
         axis = found.axis if axis is None else axis
         errors = own_errors(found, n_fixed) if errors is None else errors
     P = check_pool(profiles, name="profiles")
-    spread = _check_errors(errors, P)
+    errors = _check_errors(errors, P)
     shelf = library if isinstance(library, Library) else Library.of(library)
     notes: list[str] = []
     positions, shelf = _positions(axis, P.shape[1], shelf, notes)
@@ -102,19 +102,13 @@ def match(
 
     compared = at.compare(P)
     decisive = scores.derivative(P) if derivative else P
-    noise = scores.derivative_noise(spread) if derivative else spread
+    noise = scores.derivative_noise(errors) if derivative else errors
     reachable = np.maximum(scores.reachable(decisive, noise), np.sqrt(1.0 - MOST_NOISE))
     alike = _alike(at, shelf.names)
     levels = np.array([_library_level(alike, one) for one in reachable])
     level = np.maximum(levels * reachable, scores.chance_level(decisive, at.decisive(), ALPHA))
     table, hits = _tables(compared, level, shelf.names, top)
-    return Matches(
-        table=table,
-        hits=hits,
-        shift=furthest,
-        derivative=derivative,
-        notes=tuple(notes),
-    )
+    return Matches(table, hits, furthest, derivative, tuple(notes))
 
 
 def own_errors(found: Decomposition, n_fixed: int = 0) -> FloatArray | None:
@@ -205,13 +199,13 @@ def _assign(alike: FloatArray, level: FloatArray, names: tuple[str, ...]) -> Int
 def _check_errors(errors: Any, P: FloatArray) -> FloatArray:
     if errors is None:
         return np.zeros(len(P))
-    spread = as_numbers(errors, "errors")
-    if spread.shape not in ((len(P),), P.shape) or not (spread >= 0).all():
+    numbers = as_numbers(errors, "errors")
+    if numbers.shape not in ((len(P),), P.shape) or not (numbers >= 0).all():
         raise InputError(
             f"errors must be one per profile ({len(P)}) or one per entry {P.shape}, not negative, "
-            f"but came with shape {spread.shape}."
+            f"but came with shape {numbers.shape}."
         )
-    return spread
+    return numbers
 
 
 def _positions(axis: Any, n_channels: int, library: Library, notes: list[str]) -> tuple[FloatArray, Library]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from gmcr.cli.console import printable
+from gmcr.errors import printable
+from gmcr.text import table_html
 
 NAMED = "named"
 SEVERAL = "one of several"
@@ -68,9 +69,8 @@ class Matches:
         }
 
     def __repr__(self) -> str:
-        return (
-            f"<Matches: {sum(name is not None for name in self.names)} of {len(self.table)} profiles named>"
-        )
+        named = sum(name is not None for name in self.names)
+        return f"<Matches: {named} of {len(self.table)} profiles named>"
 
     def __str__(self) -> str:
         header, rows = self._cells()
@@ -86,10 +86,8 @@ class Matches:
 
     def _repr_html_(self) -> str:
         header, rows = self._cells()
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
         notes = "".join(f"<p>{escape(printable(text))}</p>" for text in (self.how, *self.notes))
-        return f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}</div>"
+        return f"<div>{table_html(header, [[*map(escape, row)] for row in rows])}{notes}</div>"
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         header = ["component", "name", "HQI", "level", "HQI'", "cosine", "shift", "next best", "its HQI"]

@@ -35,9 +35,9 @@ def correlations(A: FloatArray, B: FloatArray) -> FloatArray:
     A, B = centred(A), centred(B)
     shared = np.maximum(has_a @ has_b.T, 1.0)
     sum_a, sum_b = A @ has_b.T, has_a @ B.T
-    spread_a = np.maximum((A**2) @ has_b.T - sum_a**2 / shared, 0.0)
-    spread_b = np.maximum(has_a @ (B**2).T - sum_b**2 / shared, 0.0)
-    return _ratio(A @ B.T - sum_a * sum_b / shared, np.sqrt(spread_a * spread_b), has_a, has_b)
+    power_a = np.maximum((A**2) @ has_b.T - sum_a**2 / shared, 0.0)
+    power_b = np.maximum(has_a @ (B**2).T - sum_b**2 / shared, 0.0)
+    return _ratio(A @ B.T - sum_a * sum_b / shared, np.sqrt(power_a * power_b), has_a, has_b)
 
 
 def hqi(correlation: FloatArray) -> FloatArray:

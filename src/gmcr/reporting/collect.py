@@ -179,10 +179,10 @@ def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatA
     """Misfit, known, confidence and noise of a decomposition that came without its estimator."""
     from gmcr.confidence.supports import support_confidence
     from gmcr.decoder import is_explained
-    from gmcr.noise import NoiseLaw
+    from gmcr.noise import rounding_floor
     from gmcr.theory.solution import noise_of
 
-    sigma = np.maximum(noise_of(None, D, found)[0], NoiseLaw("constant", 0.0).sigma(D))
+    sigma = np.maximum(noise_of(None, D, found)[0], rounding_floor(D))
     left = found.reconstruct()
     np.subtract(D, left, out=left)
     misfit = np.nansum(np.square(left, out=left), axis=1) / sigma**2

@@ -32,7 +32,7 @@ class Contents:
     axis_label : what the channels are, with unit, such as "Raman shift (cm⁻¹)"
     notes : what the reader of the file inferred, a sentence each
     warnings : what the solver warned of
-    count : what speaks for the count, as the fields of `gmcr.window.count.Evidence`
+    count : what speaks for the count, as the fields of `gmcr.window.evidence.Evidence`
     rank : the rank rules: count, agree, scaling, white, notes and counts (rule, scaling, count)
     certificate : as `Certificate.to_dict` gives it
     bands : ambiguity of each component: share, min, max, alike, closed, why

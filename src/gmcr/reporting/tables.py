@@ -127,7 +127,7 @@ def _rank(contents: Contents) -> Listing | None:
     best = contents.rank["scaling"]
     columns = [("rule", False)] + [(name + (" (best)" if name == best else ""), True) for name in scalings]
     rows = [
-        [Cell(words), *(count_cell(counts.get((rule, scaling))) for scaling in scalings)]
+        [Cell(words.title), *(count_cell(counts.get((rule, scaling))) for scaling in scalings)]
         for rule, words in RULES.items()
         if any((rule, scaling) in counts for scaling in scalings)
     ]

@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw
+from gmcr.noise import rounding_floor
 from gmcr.theory.bands import Ambiguity, Band
 from gmcr.theory.extremes import End, coefficient_range, extremes
 from gmcr.theory.feasible_plane import (
@@ -98,9 +98,7 @@ def feasible_bands(
         )
     sigma, law = noise_of(noise, samples, decomposition)
     if law is not None:
-        notes.append(
-            f"Noise estimated from what the solution leaves over: {law.kind}, level {law.level:.4g}."
-        )
+        notes.append(f"Noise estimated from what the solution leaves over: {law.sentence()}.")
     scales = _closure_scales(C[:, used], notes) if closure else None
     if decomposition.signed and (c_min is not None or closure):
         notes.append("Values may be negative: c_min and closure are not used.")
@@ -111,7 +109,7 @@ def feasible_bands(
         )
     sizes = np.linalg.norm(C[:, used], axis=0)
     balanced, profiles, own = C[:, used] / sizes, S[used] * sizes[:, None], held[:, used]
-    floor = np.maximum(sigma, NoiseLaw("constant", 0.0).sigma(samples))
+    floor = np.maximum(sigma, rounding_floor(samples))
     z = float(norm.isf(alpha / sum(samples.shape)))
     solution = Balanced(
         C=balanced,

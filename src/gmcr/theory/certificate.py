@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gmcr.decoder import usage_price
+from gmcr.decoding.prices import usage_price
 from gmcr.decomposition import Decomposition
 from gmcr.theory import conditions as check
 from gmcr.theory.conditions import FAILS, HOLDS, UNCHECKED, Condition, RobustWindow

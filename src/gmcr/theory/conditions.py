@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gmcr.decoder import usage_price
+from gmcr.decoding.prices import usage_price
 from gmcr.theory.facts import Facts
 from gmcr.theory.pairs import profile_distance, span_distance
 from gmcr.theory.window import gaussian_levels, net_levels, price_window

@@ -12,7 +12,6 @@ other two may as well lie as far out as the outer polygon goes on the two tangen
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -113,7 +112,9 @@ class FeasibleArea:
 def _axes(axes: Any) -> Any:
     if axes is not None:
         return axes
-    return import_module("matplotlib.pyplot").subplots()[1]  # only who draws needs it
+    from matplotlib import pyplot  # only who draws needs it
+
+    return pyplot.subplots()[1]
 
 
 # Two components

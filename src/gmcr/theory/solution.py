@@ -13,9 +13,9 @@ def noise_of(noise: Any, D: FloatArray, solution: Decomposition) -> tuple[FloatA
     """(samples,) standard deviations: as given, else the solution's, else estimated; and the law if estimated."""
     fit = solution.reconstruct()
     if isinstance(noise, NoiseLaw):
-        return noise.per_sample(D, fit), None
+        return noise.sigma(D, fit).per_sample(D), None
     given = solution.noise if noise is None else noise
     if given is not None:
         return check_per_sample(given, len(D), "noise"), None
     law = estimate_noise(D, fit, degrees_of_freedom(D, solution.concentrations, solution.components))
-    return law.per_sample(D, fit), law
+    return law.sigma(D, fit).per_sample(D), law

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 from scipy.stats import chi2
 
-from gmcr.decoder import ALPHA, usage_price
+from gmcr.decoding.prices import ALPHA, usage_price
 from gmcr.errors import InputError
 from gmcr.validation import BoolArray, FloatArray, as_numbers, check_per_sample, check_pool
 

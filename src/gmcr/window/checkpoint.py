@@ -6,13 +6,16 @@ import hashlib
 import json
 import os
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
+from gmcr.constraints import Constraints, Layout
 from gmcr.errors import FileError, InputError
+from gmcr.noise import NoiseLaw, Sigma
 from gmcr.storage import read_model, write_model
 from gmcr.validation import FloatArray
-from gmcr.window.path import Row
+from gmcr.window.descent import Row
 from gmcr.window.problem import State
 from gmcr.window.search import Options
 
@@ -32,7 +35,7 @@ class Checkpoint:
         self.path = path
         self.pool: FloatArray | None = None
         self._lowest = np.inf
-        self._n_fixed = 0 if options.fixed is None else len(options.fixed)
+        self._n_fixed = options.constraints.n_fixed
         self._fingerprint = fingerprint(D, repeats, options)
         if os.path.exists(path):
             self._take_up()
@@ -65,8 +68,23 @@ def fingerprint(D: FloatArray, repeats: FloatArray, options: Options) -> str:
     digest = hashlib.sha256()
     given = {field.name: getattr(options, field.name) for field in fields(options) if field.name != "pool"}
     for name, value in {"D": D, "repeats": repeats, **given}.items():
-        array = isinstance(value, np.ndarray)
-        digest.update(json.dumps([name, value.shape if array else value]).encode())
-        if array:
-            digest.update(np.ascontiguousarray(value).data)
+        plain = _plain(value)
+        if isinstance(plain, np.ndarray):
+            digest.update(json.dumps([name, plain.shape]).encode())
+            digest.update(np.ascontiguousarray(plain).data)
+        else:
+            digest.update(json.dumps([name, plain]).encode())
     return digest.hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """What a run is given as an array or in JSON's types."""
+    if isinstance(value, Sigma):
+        return value.values
+    if isinstance(value, NoiseLaw):
+        return value.as_dict()
+    if isinstance(value, Constraints):
+        return [one.as_dict() for one in value.given]
+    if isinstance(value, Layout):
+        return [None if part is None else part.tolist() for part in (value.runs, value.order)]
+    return value

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.stats import chi2
 
 from gmcr.validation import FloatArray
-from gmcr.window.draft import Draft, Trial
 from gmcr.window.problem import Problem, State
+from gmcr.window.trial import Draft, Trial
 
 SAME_DIRECTION = 0.8  # residuals closer than this (cosine) are taken for one missing component
 WEAKEST = 6  # slots, from the cheapest up, whose removal is tried
@@ -31,7 +31,7 @@ def births(problem: Problem, state: State, most: int, alpha: float = 0.05) -> Fl
     if rows.size == 0:
         return state.S[:0]
     residual = problem.residual(rows, state.rows(rows))
-    if not problem.signed:
+    if not problem.constraints.signed:
         residual = np.maximum(residual, 0.0)
     norms = np.linalg.norm(residual, axis=1)
     residual, norms = residual[norms > 0], norms[norms > 0]
@@ -44,7 +44,7 @@ def births(problem: Problem, state: State, most: int, alpha: float = 0.05) -> Fl
         if waiting[i]:
             # One row of cosines at a time: all pairs of the samples of an image would not fit in memory.
             cosines = unit @ unit[i]
-            group = waiting & ((np.abs(cosines) if problem.signed else cosines) > SAME_DIRECTION)
+            group = waiting & ((np.abs(cosines) if problem.constraints.signed else cosines) > SAME_DIRECTION)
             group[i] = True
             waiting &= ~group
             total = (residual[group] * np.sign(unit[group] @ unit[i])[:, None]).sum(axis=0)

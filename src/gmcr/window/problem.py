@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from gmcr.decoder import decode_arrays
-from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
+from gmcr.constraints import Constraints, Layout
+from gmcr.decoding.batch import decode_arrays
+from gmcr.noise import NoiseLaw, Sigma, degrees_of_freedom, estimate_noise
 from gmcr.rank import noise_edge
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.pool import count_holders, update_pool
+from gmcr.window.pool_update import count_holders, update_pool
 
 ENOUGH_ENTRIES = 100_000  # for the noise to be told from
 
@@ -20,14 +21,14 @@ ENOUGH_ENTRIES = 100_000  # for the noise to be told from
 class State:
     """A pool with the decoding of all samples over it, at an assumed noise.
 
-    S : (slots, channels);  C : (samples, slots);  sigma : (samples,) or (samples, channels)
+    S : (slots, channels);  C : (samples, slots)
     misfit : (samples,) squared residuals in noise units
     removal : (samples, slots) rise of a sample's criterion when a slot it holds is taken from it
     """
 
     S: FloatArray
     C: FloatArray
-    sigma: FloatArray
+    sigma: Sigma
     misfit: FloatArray
     removal: FloatArray
 
@@ -50,6 +51,7 @@ class Problem:
 
     D : (samples, channels), NaN where missing;  X : the same with zeros there
     repeats : (samples,) weight of each sample in the criterion
+    constraints, layout : what the answer must obey; runs and order of the samples, where they were given
     usage_price : λ, of one selection in the decoder, in noise units
     by_usage : whether the cost is that of Eq. 3, each selection at λ, with the number of slots given
     """
@@ -58,9 +60,8 @@ class Problem:
     X: FloatArray
     repeats: FloatArray
     usage_price: float
-    signed: bool = False
-    n_fixed: int = 0
-    k_max: int | None = None
+    constraints: Constraints = field(default_factory=Constraints)
+    layout: Layout = field(default_factory=Layout)
     by_usage: bool = False
 
     @property
@@ -72,6 +73,11 @@ class Problem:
         return self.D.shape[1]
 
     @property
+    def n_fixed(self) -> int:
+        """The first so many profiles are known beforehand."""
+        return self.constraints.n_fixed
+
+    @property
     def has_missing(self) -> bool:
         return self.D is not self.X
 
@@ -79,12 +85,11 @@ class Problem:
         """The same problem on some of the samples."""
         D = self.D[rows]
         X = self.X[rows] if self.has_missing else D
-        return replace(self, D=D, X=X, repeats=self.repeats[rows])
+        return replace(self, D=D, X=X, repeats=self.repeats[rows], layout=self.layout[rows])
 
     def residual(self, rows: np.ndarray, state: State) -> FloatArray:
         """What a state of these rows leaves of them, each in units of its typical noise, zero where missing."""
-        sigma = state.sigma if state.sigma.ndim == 1 else root_mean_square(state.sigma)
-        residual = (self.X[rows] - state.C @ state.S) / sigma[:, None]
+        residual = (self.X[rows] - state.C @ state.S) / state.sigma.per_sample()[:, None]
         if self.has_missing:
             residual[np.isnan(self.D[rows])] = 0.0
         return residual
@@ -92,36 +97,32 @@ class Problem:
     def decode(
         self,
         S: FloatArray,
-        sigma: FloatArray,
+        sigma: Sigma,
         start: BoolArray | None = None,
         gram: FloatArray | None = None,
     ) -> State:
         """Decode every sample over the pool S (Eq. 3)."""
         removal = np.zeros((self.n_samples, len(S)))
         prices = np.full(self.n_samples, self.usage_price)
-        k_max = None if self.k_max is None else min(self.k_max, *S.shape)
         C, _, misfit = decode_arrays(
-            self.D, S, sigma, prices, None, k_max, self.signed, start=start, removal=removal, gram=gram
+            self.D, S, sigma, prices, self.constraints, start=start, removal=removal, gram=gram
         )
         return State(S, C, sigma, misfit, removal)
 
-    def weights(self, sigma: FloatArray) -> FloatArray:
+    def weights(self, sigma: Sigma) -> FloatArray:
         """Weights of the entries in the pool update: (samples, 1), or (samples, channels) where needed."""
-        W = (self.repeats / np.square(sigma.T)).T
-        W = W[:, None] if W.ndim == 1 else W
+        W = self.repeats[:, None] / np.square(sigma.entries)
         return np.where(np.isnan(self.D), 0.0, W) if self.has_missing else W
 
-    def refit(self, state: State, n_sweeps: int = 4) -> tuple[FloatArray, FloatArray]:
-        """The profiles refitted to the state's amounts, and their sizes (zero where one vanished)."""
-        return update_pool(
-            state.S,
-            self.X,
-            state.C,
-            self.weights(state.sigma),
-            n_sweeps=n_sweeps,
-            n_fixed=self.n_fixed,
-            signed=self.signed,
-        )
+    def refit(self, state: State, n_fixed: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """The profiles refitted to the state's amounts, and their sizes (zero where one vanished).
+
+        n_fixed : the first so many stay as they are; by default those known beforehand
+        """
+        n_fixed = self.n_fixed if n_fixed is None else n_fixed
+        W = self.weights(state.sigma)
+        S, sizes = update_pool(state.S, self.X, state.C, W, n_fixed=n_fixed, signed=self.constraints.signed)
+        return self.constraints.on_pool(S, sizes, n_fixed)
 
     def improve_pool(self, state: State) -> FloatArray:
         """The profiles refitted; slots that nobody holds fall away."""
@@ -130,7 +131,7 @@ class Problem:
         kept[: self.n_fixed] = True
         return S[kept] if kept.any() else S[:1]
 
-    def rounds(self, S: FloatArray, sigma: FloatArray, n_rounds: int) -> State:
+    def rounds(self, S: FloatArray, sigma: Sigma, n_rounds: int) -> State:
         """Decode and refit in turn, ending with a decode."""
         state = self.decode(S, sigma)
         for _ in range(n_rounds):
@@ -170,7 +171,7 @@ class Problem:
         """Number of samples that hold each slot, by their weight: (slots,)."""
         return count_holders(state.C, self.repeats)
 
-    def cost(self, state: State, sigma: FloatArray | None = None, length: float = 1.0) -> float:
+    def cost(self, state: State, sigma: Sigma | None = None, length: float = 1.0) -> float:
         """Misfit, plus what supports, amounts and slots cost: −2 log-likelihood up to a constant.
 
         States with different noise compare only at one and the same `sigma`: a count too large understates its
@@ -180,20 +181,20 @@ class Problem:
         misfit = state.misfit if sigma is None else self.misfit(state, sigma)
         return float(self.repeats @ misfit) / length + self.description(self.holders(state))
 
-    def misfit(self, state: State, sigma: FloatArray) -> FloatArray:
+    def misfit(self, state: State, sigma: Sigma) -> FloatArray:
         """Squared residuals of each sample in units of the noise `sigma`: (samples,)."""
         if sigma is state.sigma:
             return state.misfit
-        if sigma.ndim == 1 and state.sigma.ndim == 1:
-            return state.misfit * np.square(state.sigma / sigma)
-        residual = (self.X - state.C @ state.S) / (sigma if sigma.ndim == 2 else sigma[:, None])
+        if not (sigma.per_entry or state.sigma.per_entry):
+            return state.misfit * np.square(state.sigma.values / sigma.values)
+        residual = (self.X - state.C @ state.S) / sigma.entries
         if self.has_missing:
             residual[np.isnan(self.D)] = 0.0
         return np.einsum("ml,ml->m", residual, residual)
 
     def r_squared(self, state: State) -> float:
         """R² of the state, about column means."""
-        left = self.misfit(state, np.ones(self.n_samples)).sum()
+        left = self.misfit(state, Sigma(np.ones(self.n_samples))).sum()
         return 1.0 - float(left) / self.spread if self.spread > 0 else np.nan
 
     @cached_property
@@ -203,7 +204,7 @@ class Problem:
 
     def estimate_noise(self, state: State, kind: str) -> NoiseLaw:
         """The noise law that the state's residuals speak for."""
-        weights = 1.0 / (state.sigma if state.sigma.ndim == 1 else root_mean_square(state.sigma)) ** 2
+        weights = 1.0 / state.sigma.per_sample() ** 2
         learned = state.S[self.n_fixed :]
         # The level is a median over samples: some of them tell it as well as all of them do.
         some = slice(None, None, max(1, self.D.size // ENOUGH_ENTRIES))

@@ -15,10 +15,11 @@ from scipy.optimize import linear_sum_assignment
 
 from gmcr.confidence.support_law import SupportLaw
 from gmcr.confidence.uncut import is_cut
+from gmcr.noise import Sigma
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.frozen import FrozenPool
+from gmcr.window.descent import ROUNDS, STEP
+from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.moves import deaths
-from gmcr.window.path import ROUNDS, STEP
 from gmcr.window.problem import Problem
 
 LEVELS = 3  # of noise, from coarse to fine: what is missed at a coarse level can stay missed
@@ -79,16 +80,14 @@ def rehearse(frozen: FrozenPool, stage: Stage, D: FloatArray, sigma: FloatArray)
     The true pool is where it starts, so that what goes wrong is what no better search could help.
     """
     X = np.nan_to_num(D) if np.isnan(D).any() else D
-    problem = Problem(
-        D, X, np.ones(len(D)), frozen.price, signed=frozen.signed, n_fixed=frozen.n_fixed, k_max=frozen.k_max
-    )
-    S = stage.pool
+    problem = Problem(D, X, np.ones(len(D)), frozen.price, frozen.constraints)
+    S, noise = stage.pool, Sigma(sigma)
     for level in reversed(range(LEVELS)):
-        state = problem.rounds(S, sigma * STEP**level, ROUNDS)
+        state = problem.rounds(S, noise * STEP**level, ROUNDS)
         S = state.S
-    state = problem.rounds(deaths(problem, state).S, sigma, ROUNDS)
+    state = problem.rounds(deaths(problem, state).S, noise, ROUNDS)
     S = state.S
     bare = replace(frozen, S=S, covariance=np.zeros((len(S), len(S))))
-    again = bare.learned_from(bare.decode(D, sigma).concentrations, sigma)
+    again = bare.learned_from(bare.decode(D, noise).concentrations, sigma)
     cosines = np.abs(S @ stage.pool.T)
     return Rehearsed(again, linear_sum_assignment(-cosines)[1])

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gmcr.decoder import ALPHA, usage_price
+from gmcr.constraints import Constraints, Layout
+from gmcr.decoding.prices import ALPHA, usage_price
+from gmcr.noise import NoiseLaw, Sigma
 from gmcr.validation import FloatArray
-from gmcr.window.count import is_white
-from gmcr.window.path import NoiseModel, Path, Row
+from gmcr.window.descent import NoiseModel, Path, Row
+from gmcr.window.evidence import is_white
+from gmcr.window.first_guess import Guess, guesses, unit_rows
 from gmcr.window.problem import Problem, State
-from gmcr.window.start import Guess, guesses, unit_rows
 
 
 @dataclass(frozen=True)
@@ -21,12 +23,11 @@ class Options:
 
     n_components: int | None = None
     max_components: int | None = None
-    fixed: FloatArray | None = None
+    constraints: Constraints = field(default_factory=Constraints)
     pool: FloatArray | None = None
-    signed: bool = False
-    noise: str = "auto"
-    sigma: FloatArray | None = None
-    k_max: int | None = None
+    noise: str | NoiseLaw = "auto"
+    sigma: Sigma | None = None
+    layout: Layout = field(default_factory=Layout)
     alpha: float = ALPHA
     n_starts: int = 1
     seed: int = 0
@@ -50,8 +51,8 @@ class Search:
     @property
     def coarse_noise(self) -> NoiseModel:
         """What is known of the noise while residuals still hold signal: the law of the singular values."""
-        if self.noise.kind == "auto" and self.guess.white and self.guess.noisy:
-            return replace(self.noise, kind=self.guess.law.kind)
+        if self.noise.law == "auto" and self.guess.white and self.guess.noisy:
+            return replace(self.noise, law=self.guess.law.kind)
         return self.noise
 
     def cost(self, state: State) -> float:
@@ -72,7 +73,7 @@ class Search:
 
     def pool(self, profiles: FloatArray) -> FloatArray:
         """A starting pool: the fixed profiles, then these."""
-        fixed = self.options.fixed
+        fixed = self.options.constraints.fixed
         return unit_rows(profiles if fixed is None else np.vstack([fixed, profiles]))
 
     @property
@@ -89,20 +90,21 @@ def prepare(
     listener: Callable[[Row, State], None] | None,
 ) -> Search:
     found = guesses(D)
-    guess = next((g for g in found if g.law.kind == options.noise), found[0])
+    kind = options.noise.kind if isinstance(options.noise, NoiseLaw) else options.noise
+    guess = next((g for g in found if g.law.kind == kind), found[0])
     n_slots = options.n_components or guess.count
     problem = Problem(
         D,
         np.nan_to_num(D) if np.isnan(D).any() else D,
         np.ones(len(D)) if repeats is None else repeats,
         usage_price=usage_price(n_slots, len(D), options.alpha),
-        signed=options.signed,
-        n_fixed=0 if options.fixed is None else len(options.fixed),
-        k_max=options.k_max,
+        constraints=options.constraints,
+        layout=options.layout,
     )
     reference = options.sigma
     if reference is None:
-        reference = guess.law.sigma(D, np.maximum(problem.X, 0.0))
+        law = options.noise if isinstance(options.noise, NoiseLaw) else guess.law
+        reference = law.sigma(D, np.maximum(problem.X, 0.0))
     path = Path(reference, listener)
     return Search(problem, options, guess, NoiseModel(options.noise, options.sigma), path)
 
@@ -117,7 +119,7 @@ def leaves_white_noise(search: Search, state: State) -> bool:
 def scaled_residual(problem: Problem, state: State) -> FloatArray:
     """What a state leaves of the samples, in units of the noise, zero where missing."""
     residual = problem.X - state.C @ state.S
-    residual /= state.sigma if state.sigma.ndim == 2 else state.sigma[:, None]
+    residual /= state.sigma.entries
     if problem.has_missing:
         residual[np.isnan(problem.D)] = 0.0
     return residual

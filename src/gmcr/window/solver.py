@@ -4,10 +4,10 @@ It minimises, with the noise σ_m estimated on the way,
 
     Σ_m ‖x_m − S c_m‖² / σ_m²  +  what supports and amounts cost  +  μ · (number of slots)
 
-by a descent through noise levels (path.py), moves that change the number of slots (moves.py) or mend rare ones
-(rare.py) and, where the count is small, fits at every count from one up (dense.py). The price λ of a selection
-inside the decoder is the window's L_α² (Theorem 1); the price μ of a slot is what noise alone could pay for it
-(problem.py).
+by a descent through noise levels (descent.py), moves that change the number of slots (moves.py) or mend rare ones
+(rare_slots.py) and, where the count is small, fits at every count from one up (small_counts.py). The price λ of
+a selection inside the decoder is the window's L_α² (Theorem 1); the price μ of a slot is what noise alone could
+pay for it (problem.py).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gmcr.confidence.weighing import spread_rows
-from gmcr.noise import NoiseLaw, root_mean_square
+from gmcr.noise import NoiseLaw, Sigma, root_mean_square
 from gmcr.validation import FloatArray, squared_norms
-from gmcr.window.count import Evidence, comes_back, correlation_length, decide
-from gmcr.window.dense import leading_vectors
-from gmcr.window.handful import ENOUGH_SAMPLES, SMALL_COUNT, fit_count, fit_counts, polish, profiles_back
+from gmcr.window.dense_fit import leading_vectors
+from gmcr.window.descent import ROUNDS, Row, descend, settle
+from gmcr.window.evidence import Evidence, comes_back, correlation_length, decide
+from gmcr.window.first_guess import coarsest_noise, guesses, spread_samples
 from gmcr.window.moves import merges
-from gmcr.window.path import ROUNDS, Row, descend, settle, typical
 from gmcr.window.problem import State
-from gmcr.window.rare import isolations, leftovers, reweighed, shared_births
+from gmcr.window.rare_slots import isolations, leftovers, reweighed, shared_births
 from gmcr.window.search import Options, Search, leaves_white_noise, prepare, scaled_residual
-from gmcr.window.start import coarsest_noise, guesses, spread_samples
+from gmcr.window.small_counts import ENOUGH_SAMPLES, SMALL_COUNT, fit_count, fit_counts, polish, profiles_back
 
 REFINEMENTS = 3  # rounds of the moves for an all but finished state, as long as supports change
 REHEATS = 5  # descents after the first, at most
@@ -145,7 +145,7 @@ def _from_some(search: Search, rows: np.ndarray) -> None:
     """
     problem, options = search.problem, search.options
     sigma = None if options.sigma is None else options.sigma[rows]
-    asked = replace(options, sigma=sigma, thinned=False)
+    asked = replace(options, sigma=sigma, layout=options.layout[rows], thinned=False)
     part = _searched(problem.D[rows], asked, problem.repeats[rows], search.path.listener)
     found = _choose(part)
     search.back, search.interrupted = part.back, part.interrupted
@@ -221,12 +221,12 @@ def _refine(search: Search) -> bool:
     return cheaper
 
 
-def _coarse_sigma(search: Search) -> FloatArray:
+def _coarse_sigma(search: Search) -> Sigma:
     """The noise to start from: shaped by the guessed law, as large as makes one profile explain the samples."""
     problem = search.problem
     fine = search.path.reference
     coarse = coarsest_noise(problem.X) * float(np.median(root_mean_square(problem.D)))
-    return fine * max(1.0, coarse / typical(fine))
+    return fine * max(1.0, coarse / fine.typical)
 
 
 # The choice

@@ -116,12 +116,7 @@ class Baseline(Unmixer, ABC):
             fit={"r2": r_squared(samples, C @ S)},
             signed=bool(self.signed),
         )
-        self.decomposition_ = found
-        self.n_components_ = found.n_components
-        self.components_ = found.components
-        self.concentrations_ = found.concentrations
-        self.supports_ = found.supports
-        self.noise_ = found.noise
+        self._keep(found)
         self.n_iter_ = factors.n_iter
         self.converged_ = factors.converged
         asked = getattr(self, "n_components", self.n_components_)

@@ -111,7 +111,7 @@ def refitted(mix: Mixtures) -> FloatArray:
 
     Profiles and concentrations by non-negative least squares in turn, from the truth, supports held.
     """
-    from gmcr.window.pool import update_pool
+    from gmcr.window.pool_update import update_pool
 
     S, C = mix.S, mix.C
     weights = np.ones((len(mix.D), 1))

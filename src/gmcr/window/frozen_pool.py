@@ -9,9 +9,13 @@ import numpy as np
 
 from gmcr.confidence.pool_errors import least_squares_covariance
 from gmcr.confidence.standard_errors import concentration_errors
-from gmcr.decoder import Decoding, check_noise, decode, is_explained, lone_price
-from gmcr.noise import NoiseLaw
+from gmcr.constraints import Constraints
+from gmcr.decoder import Decoding, decode, is_explained
+from gmcr.decoding.prices import lone_price
+from gmcr.noise import NoiseLaw, Sigma
 from gmcr.validation import BoolArray, FloatArray
+
+Noise = NoiseLaw | Sigma  # a law that gives each sample its noise, or the noise itself
 
 
 @dataclass(frozen=True)
@@ -21,31 +25,36 @@ class FrozenPool:
     S : (slots, channels) profiles of unit norm
     covariance : (slots, slots) of the profiles' errors in one channel
     price : λ, what a selection costs in noise units
-    n_fixed : the first so many profiles were known beforehand
+    constraints : what decoded samples obey, and which profiles were known beforehand
     """
 
     S: FloatArray
     covariance: FloatArray
     price: float
-    k_max: int | None
-    signed: bool
-    n_fixed: int = 0
+    constraints: Constraints
 
     def learned_from(self, C: FloatArray, sigma: FloatArray) -> FrozenPool:
         """The same with the errors of a pool that least squares learned from concentrations C at noise sigma."""
         covariance = np.zeros((len(self.S), len(self.S)))
-        free = slice(self.n_fixed, None)
+        free = slice(self.constraints.n_fixed, None)
         covariance[free, free] = least_squares_covariance(C[:, free], sigma)
         return replace(self, covariance=covariance)
 
-    def decode(self, samples: FloatArray, noise: Any) -> Decoding:
-        """Decode samples (samples, channels), whose noise is a law or standard deviations.
+    def decode(self, samples: FloatArray, noise: Noise) -> Decoding:
+        """Decode samples (samples, channels).
 
         The residual of a sample has the noise's variance times one plus the leverage of its concentrations among
         those learned from. Where that could change a selection, the sample is decoded again at a price as much
         higher.
         """
-        out = self._decode_at(self.price, samples, noise)
+        return self.allow_for_errors(samples, noise, self.decode_plain(samples, noise))
+
+    def decode_plain(self, samples: FloatArray, noise: Noise) -> Decoding:
+        """Decode samples as if the pool had no errors."""
+        return self._decode_at(self.price, samples, noise)
+
+    def allow_for_errors(self, samples: FloatArray, noise: Noise, out: Decoding) -> Decoding:
+        """The plain decoding `out` of samples, those decoded again to which the pool's errors matter."""
         leverage = self._leverage(out)
         rows = np.flatnonzero(out.margin < self.price * leverage)
         if rows.size:
@@ -56,10 +65,10 @@ class FrozenPool:
                 getattr(out, name)[rows] = getattr(again, name)
         return replace(out, known=self._known(samples, out, noise), judge=None, spread=None)
 
-    def errors(self, C: FloatArray, sigma: FloatArray, learned: BoolArray) -> FloatArray:
+    def errors(self, C: FloatArray, sigma: Sigma, learned: BoolArray) -> FloatArray:
         """Standard errors of concentrations, the pool's own errors counted in: (samples, slots).
 
-        sigma : (samples,) or (samples, channels), NaN where missing;  learned : which samples it was learned from
+        sigma : NaN where an entry is missing;  learned : which samples the pool was learned from
         """
         out = np.zeros_like(C)
         for own in (False, True):
@@ -71,11 +80,11 @@ class FrozenPool:
                     sigma[rows],
                     learned=own,
                     pool_covariance=self.covariance,
-                    signed=self.signed,
+                    signed=self.constraints.signed,
                 )
         return out
 
-    def _known(self, samples: FloatArray, out: Decoding, noise: Any) -> BoolArray:
+    def _known(self, samples: FloatArray, out: Decoding, noise: Noise) -> BoolArray:
         """Whether the pool explains samples decoded as `out`, or else at the price of a sample by itself."""
         known = self._explains(samples, out, noise)
         lone = lone_price(len(self.S))
@@ -85,18 +94,20 @@ class FrozenPool:
             known[rows] = self._explains(samples[rows], self._decode_at(price, samples[rows], own), own)
         return known
 
-    def _explains(self, samples: FloatArray, out: Decoding, noise: Any) -> BoolArray:
+    def _explains(self, samples: FloatArray, out: Decoding, noise: Noise) -> BoolArray:
         """Whether noise and the pool's errors, of variance c'Vc in every channel, leave as much as this."""
         C, leverage = out.concentrations, self._leverage(out)
-        if np.ndim(noise) == 2 or (isinstance(noise, NoiseLaw) and noise.per_entry):
+        if noise.per_entry:
             fit = C @ self.S
-            sigma = noise.sigma(samples, fit) if isinstance(noise, NoiseLaw) else check_noise(noise, samples)
-            variance = np.square(sigma) + (leverage * np.square(out.noise))[:, None]
+            variance = (
+                np.square(noise.sigma(samples, fit).values) + (leverage * np.square(out.noise))[:, None]
+            )
             return is_explained(np.nansum(np.square(samples - fit) / variance, axis=1), samples, C)
         return is_explained(out.misfit / (1.0 + leverage), samples, C)
 
-    def _decode_at(self, price: Any, samples: FloatArray, noise: Any) -> Decoding:
-        return decode(samples, self.S, noise, price=price, k_max=self.k_max, signed=self.signed)
+    def _decode_at(self, price: Any, samples: FloatArray, noise: Noise) -> Decoding:
+        k_max, signed = self.constraints.k_max, self.constraints.signed
+        return decode(samples, self.S, noise, price=price, k_max=k_max, signed=signed)
 
     def _leverage(self, out: Decoding) -> FloatArray:
         """Variance that the pool's errors add to each sample's residual, in units of its noise: (samples,)."""
@@ -104,6 +115,6 @@ class FrozenPool:
         return np.einsum("mi,mi->m", scaled @ self.covariance, scaled)
 
 
-def _noise_of(noise: Any, rows: Any) -> Any:
-    """The noise of some of the samples, where it is given by sample."""
-    return noise[rows] if np.ndim(noise) > 0 else noise
+def _noise_of(noise: Noise, rows: Any) -> Noise:
+    """The noise of some of the samples."""
+    return noise[rows] if isinstance(noise, Sigma) else noise

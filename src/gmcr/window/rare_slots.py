@@ -11,11 +11,14 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import norm
 
-from gmcr.decoder import decode_arrays
-from gmcr.noise import root_mean_square
+from gmcr.constraints import Constraints
+from gmcr.decoding.batch import decode_arrays
+from gmcr.noise import Sigma
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.draft import HEIR_ROUNDS, Draft, is_hopeless, positive, put, refit
 from gmcr.window.problem import Problem, State
+from gmcr.window.trial import HEIR_ROUNDS, Draft, is_hopeless, positive, put, refit
+
+ANY_SIGN = Constraints(())
 
 RARE = 8  # holders up to which a slot is rebuilt from pairs of its samples
 REFITTED = 0.1  # selections' prices by which a sample's misfit may move without its slots being tried again
@@ -35,7 +38,7 @@ def isolations(problem: Problem, state: State, tried: State | None = None) -> St
     that share it tell it apart whatever the slot looks like now: with r the ratio of its amounts, x_a − r x_b
     holds the companions of x_a with positive and those of x_b with negative sign (the paper's isolating pairs).
     """
-    if problem.signed:
+    if problem.constraints.signed:
         return state
     draft = Draft.of(state)
     for j in _rare(problem, state, RARE, tried):
@@ -46,7 +49,7 @@ def isolations(problem: Problem, state: State, tried: State | None = None) -> St
 
 def reweighed(problem: Problem, state: State, tried: State | None = None) -> State:
     """Rebuild the most rarely held slots without the sample that all but decides them; see `isolations`."""
-    if problem.signed:
+    if problem.constraints.signed:
         return state
     draft = Draft.of(state)
     for j in _rare(problem, state, RARE // 2, tried):
@@ -66,7 +69,7 @@ def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
     """Profiles for slot j from pairs of its samples, those that change what its samples hold."""
     state = draft.state
     rows = np.flatnonzero(state.C[:, j])
-    sigma = state.sigma[rows] if state.sigma.ndim == 1 else root_mean_square(state.sigma[rows])
+    sigma = state.sigma[rows].per_sample()
     order = np.argsort(-state.C[rows, j] / sigma, kind="stable")
     rows, sigma = rows[order], sigma[order]
     X, held = problem.X[rows], state.C[rows] != 0
@@ -81,7 +84,7 @@ def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
         ratio = min(state.C[rows[0], j] / state.C[rows[b], j], sizes)
         noise = np.array([np.hypot(sigma[0], ratio * sigma[b])])
         start = held[:1] | held[b : b + 1]  # both samples hold j, so that the second is in it, as j
-        shares = decode_arrays(X[:1], S, noise, price, signed=True, start=start, gram=G)[0][0]
+        shares = decode_arrays(X[:1], S, Sigma(noise), price, ANY_SIGN, start=start, gram=G)[0][0]
         shared, shares[j] = shares[j], 0.0
         seed = positive(X[0] - np.maximum(shares, 0.0) @ S)
         if shared <= 0 or not seed.any():
@@ -110,8 +113,7 @@ def _without_strongest(problem: Problem, draft: Draft, j: int) -> Iterator[Float
     state = draft.state
     rows = np.flatnonzero(state.C[:, j])
     part = state.rows(rows)
-    sigma = part.sigma if part.sigma.ndim == 1 else root_mean_square(part.sigma)
-    amounts = part.C[:, j] / sigma
+    amounts = part.C[:, j] / part.sigma.per_sample()
     strongest = np.argmax(amounts)
     if 2 * amounts[strongest] ** 2 < amounts @ amounts:
         return
@@ -148,7 +150,7 @@ def leftovers(problem: Problem, state: State) -> State:
 
 def _without_leftover(problem: Problem, state: State, changed: set[int]) -> State | None:
     """A cheaper state with one slot of a single sample less or other; the sample is added to `changed`."""
-    if problem.signed or state.count == 1:
+    if problem.constraints.signed or state.count == 1:
         return None
     for j, m in sorted(Draft.of(state).held_once(problem).items(), reverse=True):
         if m in changed:
@@ -171,7 +173,7 @@ def shared_births(problem: Problem, state: State, alpha: float = 0.05) -> State:
     A component seen twice can be too weak for either sample to be unexplained. Residuals of noise have a cosine
     of about 1/√d; tried are the pairs, from the most alike down, that noise makes as alike with chance `alpha`.
     """
-    if problem.signed or state.count >= min(problem.D.shape):
+    if problem.constraints.signed or state.count >= min(problem.D.shape):
         return state
     rows = np.sort(np.argsort(-state.misfit, kind="stable")[:MOST_PAIRED])
     residual = problem.residual(rows, state.rows(rows))

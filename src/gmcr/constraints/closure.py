@@ -7,14 +7,45 @@ that settles it: one scale per component makes the concentrations of all samples
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import nnls
 
+from gmcr.constraints.constraint import CONSTRAINTS, Constraint, Stage
+from gmcr.constraints.layout import Layout
 from gmcr.errors import InputError
 from gmcr.validation import FloatArray
 
 SPREAD = 0.2  # relative spread of the sums, before they are made one, from which closure is doubtful
+
+
+@dataclass(frozen=True, eq=False)
+class Closure(Constraint):
+    """The concentrations of a sample, each in the unit of its component, sum to `total`.
+
+    The estimator gives such concentrations beside the plain ones, as `fractions_`.
+    """
+
+    total: float = 1.0
+
+    kind = "closure"
+    stages: ClassVar[frozenset[Stage]] = frozenset({"answer"})
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.total) and self.total > 0):
+            raise InputError(f"closure must be to a positive number, not {self.total!r}.")
+
+    def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
+        sums = C[C.any(axis=1)].sum(axis=1)
+        return float(np.abs(sums / self.total - 1.0).max(initial=0.0))
+
+    def sentence(self) -> str:
+        return f"concentrations of a sample sum to {self.total:g}"
+
+
+CONSTRAINTS.add(Closure.kind, Closure)
 
 
 def closure_scales(C: FloatArray) -> FloatArray:

@@ -8,11 +8,9 @@ import numpy as np
 import scipy.linalg
 
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw
-from gmcr.rank import WHITE_MISFIT, marchenko_pastur, misfit, prepare, scalings
+from gmcr.noise import NoiseLaw, Proportional, whitenings
+from gmcr.rank import WHITE_MISFIT, marchenko_pastur, misfit, prepare
 from gmcr.validation import FloatArray
-
-LAW_OF_SCALING = {"as is": "constant", "rows scaled": "proportional", "poisson scaled": "poisson"}
 
 
 @dataclass(frozen=True)
@@ -34,19 +32,17 @@ def guesses(D: FloatArray) -> list[Guess]:
     try:
         table, _ = prepare(D, np.random.default_rng(0))
     except InputError:  # too small for singular values to tell signal from noise
-        return [Guess(NoiseLaw("proportional", 0.1), 1, True)]
+        return [Guess(Proportional(0.1), 1, True)]
     found = []
-    for name, scaled in scalings(table).items():
+    for law, scaled in whitenings(table).items():
         values = _singular_values(scaled)
         edge, noise = marchenko_pastur(values, scaled.shape)
         n_left = len(values) - edge.count
         noisy = bool(values[edge.count] > values[-1])
         places = misfit(values, edge.count, noise, scaled.shape) if noisy else 0.0
-        kind = LAW_OF_SCALING[name]
-        law = NoiseLaw(kind, noise**2 if kind == "poisson" else noise)
         # A remainder of less than half of the values is no evidence of anything.
         white = places <= WHITE_MISFIT and 2 * edge.count <= len(values)
-        found.append((places / n_left, Guess(law, max(edge.count, 1), white, noisy)))
+        found.append((places / n_left, Guess(law.of_white(noise), max(edge.count, 1), white, noisy)))
     return [guess for _, guess in sorted(found, key=lambda pair: (not pair[1].white, pair[0]))]
 
 

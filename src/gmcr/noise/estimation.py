@@ -1,30 +1,16 @@
-"""Noise laws: how large the noise of a sample is, one law for a data set, so that new samples have one too.
-
-A law gives the standard deviation of every entry from the data alone:
-
-    constant       σ = level
-    proportional   σ_m = level · rms(x_m), one value per sample
-    poisson        σ_ml² = level · x̂_ml, one value per entry; level is the size of one count
-"""
+"""The noise law that residuals speak for, and the degrees of freedom that a fit has left in them."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from numpy.typing import NDArray
-from scipy.stats import chi2
+from numpy.typing import ArrayLike
 
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray, squared_norms
-
-KINDS = ("constant", "proportional", "poisson")
-
-# Noise below 1e-6 of a sample's size (120 dB) cannot be told from rounding in the normal equations.
-ROUNDING = 1e-6
-SMALLEST = 1e-150  # noise of a sample that is zero throughout: its square is still a number
+from gmcr.noise.law import LAWS, NoiseLaw
+from gmcr.noise.sigma import count_present
+from gmcr.validation import FloatArray
 
 # Laws are compared on the samples that at least one of them explains, to so many standard deviations, by a
 # Student likelihood with few degrees of freedom, which counts what is left of strangers by its logarithm.
@@ -33,67 +19,6 @@ STUDENT_DOF = 4.0
 CUT_OFF = 1e-3  # share of entries at the smallest value from which data count as cut off there
 CLEAR = 2.0  # noise units above the cut from which an entry hardly ever meets it
 COMPARED_ENTRIES = 200_000
-
-
-@dataclass(frozen=True)
-class NoiseLaw:
-    """A noise model with its level."""
-
-    kind: str
-    level: float
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise InputError(f"noise must be one of {', '.join(KINDS)}, not {self.kind!r}.")
-        if not (np.isfinite(self.level) and self.level >= 0):
-            raise InputError(f"the noise level must be finite and not negative, not {self.level}.")
-
-    @property
-    def per_entry(self) -> bool:
-        """Whether the variance differs between the channels of one sample."""
-        return self.kind == "poisson"
-
-    def sigma(self, D: FloatArray, fit: FloatArray | None = None) -> FloatArray:
-        """Standard deviations: (samples,), or (samples, channels) for a per-entry law.
-
-        D : (samples, channels), NaN where missing; fit : its reconstruction, where there is one.
-        """
-        size = root_mean_square(D)
-        if self.kind == "constant":
-            sigma = np.full(D.shape[0], self.level)
-        elif self.kind == "proportional":
-            sigma = self.level * size
-        else:
-            mean = np.nan_to_num(D) if fit is None else fit
-            # A channel expecting less than one count is given one: its variance must not vanish.
-            sigma = np.sqrt(self.level * np.maximum(mean, self.level))
-            size = size[:, None]
-        return np.maximum(sigma, np.maximum(ROUNDING * size, SMALLEST))
-
-    def per_sample(self, D: FloatArray, fit: FloatArray | None = None) -> FloatArray:
-        """Standard deviation of each sample (root mean square over its channels): (samples,)."""
-        sigma = self.sigma(D, fit)
-        return sigma if sigma.ndim == 1 else root_mean_square(np.where(np.isnan(D), np.nan, sigma))
-
-    def as_dict(self) -> dict[str, str | float]:
-        return {"kind": self.kind, "level": self.level}
-
-
-def root_mean_square(D: FloatArray) -> FloatArray:
-    """Root mean square of each row over its present entries: (samples,)."""
-    mean = squared_norms(D) / D.shape[1]
-    gaps = np.isnan(mean)
-    if gaps.any():
-        mean[gaps] = np.nanmean(np.square(D[gaps]), axis=1)
-    return np.sqrt(mean)
-
-
-def count_present(D: FloatArray) -> NDArray[np.intp]:
-    """Number of present entries of each row: (samples,)."""
-    present = np.full(len(D), D.shape[1])
-    gaps = np.isnan(squared_norms(D))
-    present[gaps] -= np.isnan(D[gaps]).sum(axis=1)
-    return present
 
 
 def leverage(C: FloatArray, weights: FloatArray | None = None, rows: slice = slice(None)) -> FloatArray:
@@ -155,17 +80,18 @@ def estimate_noise(D: FloatArray, fit: FloatArray, dof: FloatArray, kind: str = 
     the data are cut off from below (negative values set to zero, say), noise shows in full only well above the
     cut, and only entries there are used.
     """
-    kinds: tuple[str, ...] = KINDS if kind == "auto" else (kind,)
-    if kind == "auto" and np.nanmin(fit) < 0:
-        kinds = ("constant", "proportional")
+    if kind == "auto":
+        positive = not np.nanmin(fit) < 0
+        kinds = [law for law in LAWS.values() if law.automatic and (law.signed or positive)]
+    else:
+        kinds = [LAWS[kind]]
     residual = D - fit
     law = _estimate(kinds, D, fit, residual, dof)
     floor = np.nanmin(D)
     if (floor == D).sum() <= max(CUT_OFF * D.size, 1):
         return law
     for _ in range(2):  # the noise says which entries are clear of the cut, those say what the noise is
-        sigma = law.sigma(D, fit)
-        clear = fit - floor > CLEAR * (sigma if sigma.ndim == 2 else sigma[:, None])
+        clear = fit - floor > CLEAR * law.sigma(D, fit).entries
         share = clear.mean(axis=1)
         rows = share > 0
         if not rows.any():
@@ -175,26 +101,37 @@ def estimate_noise(D: FloatArray, fit: FloatArray, dof: FloatArray, kind: str = 
     return law
 
 
+def law_of_replicates(D: FloatArray, replicates: ArrayLike, kind: str = "auto") -> NoiseLaw:
+    """The noise law that the spread between replicates speaks for.
+
+    D : (samples, channels), NaN where missing
+    replicates : (samples,) labels; samples with the same label are measurements of one thing
+    kind : a law's name, or "auto"
+    """
+    labels = np.asarray(replicates)
+    if labels.shape != (len(D),):
+        raise InputError(
+            f"replicates must have {len(D)} labels, one per sample, but has shape {labels.shape}."
+        )
+    _, which, counts = np.unique(labels.astype(str), return_inverse=True, return_counts=True)
+    present = ~np.isnan(D)
+    seen, total = np.zeros((len(counts), D.shape[1])), np.zeros((len(counts), D.shape[1]))
+    np.add.at(seen, which, present)
+    np.add.at(total, which, np.where(present, D, 0.0))
+    rows = np.flatnonzero(counts[which] > 1)
+    if not rows.size:
+        raise InputError("replicates names no sample twice; give samples measured again the same label.")
+    means = (total / np.maximum(seen, 1))[which[rows]]
+    # A deviation from the mean of n has 1 - 1/n of the noise's variance: so many degrees of freedom are left.
+    left = np.where(present[rows], 1.0 - 1.0 / np.maximum(seen, 1)[which[rows]], 0.0).sum(axis=1)
+    return estimate_noise(D[rows], means, np.maximum(left, 1.0), kind)
+
+
 def _estimate(
-    kinds: tuple[str, ...], D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray
+    kinds: list[type[NoiseLaw]], D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray
 ) -> NoiseLaw:
-    laws = [_fit_level(one, D, fit, residual, dof) for one in kinds]
+    laws = [kind.estimate(D, fit, residual, dof) for kind in kinds]
     return laws[0] if len(laws) == 1 else laws[_likeliest(laws, D, fit, residual, dof)]
-
-
-def _fit_level(kind: str, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> NoiseLaw:
-    usual = chi2.median(dof)
-    if kind == "constant":
-        level = np.sqrt(np.median(np.nansum(residual**2, axis=1) / usual))
-    elif kind == "proportional":
-        size = np.maximum(root_mean_square(D), SMALLEST)
-        level = np.sqrt(np.median(np.nansum(residual**2, axis=1) / usual / size**2))
-    else:
-        level = 1e-3 * float(np.nanmean(np.abs(D)))
-        for _ in range(3):  # the level sets the floor of the variance, the floor moves the level a little
-            mean = np.maximum(fit, max(level, SMALLEST))
-            level = float(np.median(np.nansum(residual**2 / mean, axis=1) / usual))
-    return NoiseLaw(kind, float(level))
 
 
 def _likeliest(
@@ -206,8 +143,7 @@ def _likeliest(
     share = np.sqrt(count_present(residual) / dof)[:, None]
     misfits, costs = [], []
     for law in laws:
-        sigma = law.sigma(D, fit)
-        sigma = sigma[:, None] if sigma.ndim == 1 else sigma
+        sigma = law.sigma(D, fit).entries
         squares = (residual / sigma * share) ** 2
         misfits.append(np.nanmean(squares, axis=1))
         cost = np.where(np.isnan(residual), np.nan, np.log(sigma))

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gmcr.constraints import Layout
 from gmcr.errors import InputError
+from gmcr.noise import Sigma
 from gmcr.validation import FloatArray, as_numbers, check_finite
-from gmcr.window.start import guesses
+from gmcr.window.first_guess import guesses
 
 
 def distinct_samples(
-    D: FloatArray, weight: FloatArray, sigma: FloatArray | None = None
+    D: FloatArray, weight: FloatArray, sigma: Sigma | None = None, layout: Layout | None = None
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """The rows to solve for, and how often each counts.
 
@@ -21,10 +23,13 @@ def distinct_samples(
     counts as often, so that a weight of two and a copy are the same thing. The order depends on what the
     samples hold and not on the order they came in: permuted samples are the same problem.
 
-    D : (samples, channels);  weight : (samples,);  sigma : noise, where it is given beside the samples
+    D : (samples, channels);  weight : (samples,);  sigma, layout : noise, runs and order,
+        where they are given beside the samples; samples that differ in them are no copies
     """
     used = np.flatnonzero((weight > 0) & np.nan_to_num(D).any(axis=1))
-    key = (D if sigma is None else np.column_stack([D, sigma]))[used]
+    beside = [] if sigma is None else [sigma.values]
+    beside += [] if layout is None or layout.is_open else [layout.keys(len(D))]
+    key = (np.column_stack([D, *beside]) if beside else D)[used]
     key += 0.0  # no negative zero
     key[np.isnan(key)] = np.nan  # one NaN of the many there are
     as_bytes = key.view(np.dtype((np.void, key.itemsize * key.shape[1]))).ravel()

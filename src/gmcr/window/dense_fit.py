@@ -12,7 +12,7 @@ from numba import njit
 from scipy.optimize import linear_sum_assignment
 
 from gmcr.validation import FloatArray
-from gmcr.window.start import spread_samples, unit_rows
+from gmcr.window.first_guess import spread_samples, unit_rows
 
 SWEEPS = 2000
 CONVERGED = 1e-8  # relative fall of the misfit over ten sweeps
@@ -22,7 +22,7 @@ SPLIT_SWEEPS = 200  # enough for the halves: what differs between them differs e
 
 @njit(cache=True, fastmath=True)
 def _hals(X, C, S, n_sweeps, tolerance):
-    """Hierarchical alternating least squares, in place; returns the sum of squared residuals."""
+    """Hierarchical alternating least squares of C and S, in place."""
     n_samples, n_slots = C.shape
     last = np.inf
     for sweep in range(n_sweeps):

@@ -17,7 +17,7 @@ import numpy as np
 
 from gmcr.rank import noise_edge
 from gmcr.validation import FloatArray
-from gmcr.window.start import Guess
+from gmcr.window.first_guess import Guess
 
 COMES_BACK = 0.98  # cosine from which a profile of one half is the same as one of the other
 RESEMBLES = 0.8  # cosine from which it speaks for the same component, where the cost does too

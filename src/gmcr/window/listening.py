@@ -10,11 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise, root_mean_square
+from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise
 from gmcr.threads import threads
 from gmcr.validation import FloatArray
 from gmcr.window.checkpoint import Checkpoint
-from gmcr.window.path import Row, typical
+from gmcr.window.descent import Row
 from gmcr.window.problem import State
 from gmcr.window.search import Options
 from gmcr.window.solver import Solution, solve
@@ -139,9 +139,10 @@ def _in_band(
 def _law_of(state: State, D: FloatArray, options: Options, repeats: FloatArray) -> NoiseLaw:
     """The law that the state's residuals speak for, at the level that the state was found with."""
     fit = state.C @ state.S
-    sigma = state.sigma if state.sigma.ndim == 1 else root_mean_square(state.sigma)
-    learned = state.S[0 if options.fixed is None else len(options.fixed) :]
-    dof = degrees_of_freedom(D, state.C, learned if len(learned) else None, repeats / sigma**2)
+    learned = state.S[options.constraints.n_fixed :]
+    dof = degrees_of_freedom(
+        D, state.C, learned if len(learned) else None, repeats / state.sigma.per_sample() ** 2
+    )
+    assert isinstance(options.noise, str)  # a band is not chosen where the noise is known
     law = estimate_noise(D, fit, dof, options.noise)
-    ratio = typical(state.sigma) / typical(law.sigma(D, fit))
-    return NoiseLaw(law.kind, law.level * (ratio**2 if law.per_entry else ratio))
+    return law.scaled(state.sigma.typical / law.sigma(D, fit).typical)

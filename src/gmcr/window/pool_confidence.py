@@ -15,9 +15,10 @@ from gmcr.confidence.support_law import SupportLaw, first_law
 from gmcr.confidence.supports import support_confidence
 from gmcr.confidence.uncut import uncut_pool
 from gmcr.confidence.weighing import Judged, spread_rows
+from gmcr.noise import Sigma
 from gmcr.threads import threads
 from gmcr.validation import BoolArray, FloatArray
-from gmcr.window.frozen import FrozenPool
+from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.rehearsal import Stage, rehearse
 
 MOST_KEPT = 20_000  # training samples kept to learn from
@@ -43,14 +44,14 @@ class Judge:
     law: SupportLaw | None = None
     pool: FloatArray | None = None
     honest: tuple[Recalibration, Recalibration] = (Recalibration(), Recalibration())
-    kept: tuple[FloatArray, FloatArray, FloatArray] | None = None
+    kept: tuple[FloatArray, FloatArray, Sigma] | None = None
 
-    def keep(self, samples: FloatArray, C: FloatArray, sigma: FloatArray, rows: NDArray[np.intp]) -> None:
+    def keep(self, samples: FloatArray, C: FloatArray, sigma: Sigma, rows: NDArray[np.intp]) -> None:
         """Keep some of the samples in `rows` to learn from."""
         some = rows[spread_rows(len(rows), MOST_KEPT)]
         self.kept = samples[some], C[some], sigma[some]
 
-    def confidence(self, D: FloatArray, C: FloatArray, sigma: FloatArray, trained: FloatArray) -> FloatArray:
+    def confidence(self, D: FloatArray, C: FloatArray, sigma: Sigma, trained: FloatArray) -> FloatArray:
         """Confidence in the supports of samples D decoded as C: (samples,); trained : C in training."""
         self.learn()
         learned = learned_from(C, trained)
@@ -64,13 +65,13 @@ class Judge:
         assert self.kept is not None  # a judge has a law, or samples to learn it from
         self._learn_law()
         samples, C, sigma = self.kept
-        if sigma.ndim == 1 and C.any():
+        if not sigma.per_entry and C.any():
             doubt = 1.0 - self._stated(samples, C, sigma, np.ones(len(C), dtype=bool))
             if doubt.sum() >= WORTH_WHILE:
                 self.honest = self._rehearsed()
         self.kept = None
 
-    def _stated(self, D: FloatArray, C: FloatArray, sigma: FloatArray, learned: BoolArray) -> FloatArray:
+    def _stated(self, D: FloatArray, C: FloatArray, sigma: Sigma, learned: BoolArray) -> FloatArray:
         """Posterior weights of supports as the law has them: (samples,)."""
         return support_confidence(
             D,
@@ -80,28 +81,29 @@ class Judge:
             learned=learned,
             pool_covariance=self.frozen.covariance,
             law=self.law,
-            signed=self.frozen.signed,
+            signed=self.frozen.constraints.signed,
         )
 
     def _learn_law(self) -> None:
         """The law and the pool to judge by are learned in turn."""
         assert self.kept is not None
         samples, C, sigma = self.kept
-        signed, covariance, n_fixed = self.frozen.signed, self.frozen.covariance, self.frozen.n_fixed
-        plain = sigma.ndim == 1 and not signed
+        covariance = self.frozen.covariance
+        signed, n_fixed = self.frozen.constraints.signed, self.frozen.constraints.n_fixed
+        plain = not (sigma.per_entry or signed)
         given = partial(Judged.of, samples, C=C, noise=sigma, learned=True, signed=signed)
         n_times = COMPLETIONS if plain and not np.isnan(samples).any() else 0
         pool = self.frozen.S
         with threads():
             for time in range(n_times + 1):
-                pool = uncut_pool(samples, pool, C, sigma, covariance) if plain else pool
+                pool = uncut_pool(samples, pool, C, sigma.values, covariance) if plain else pool
                 judged = given(S=pool, pool_covariance=covariance)
                 law = judged.law()
                 if time == n_times:
                     break
                 presence = np.zeros(C.shape)
                 judged.weigh(law, presence)
-                completed = completed_pool(samples, pool, C, sigma, presence, float(law.edges[0]))
+                completed = completed_pool(samples, pool, C, sigma.values, presence, float(law.edges[0]))
                 pool = np.vstack([pool[:n_fixed], completed[n_fixed:]])
         self.pool, self.law = pool, law
 
@@ -112,9 +114,8 @@ class Judge:
         assert self.law is not None
         samples, C, sigma = self.kept
         norms = np.linalg.norm(self.pool, axis=1)
-        stage = Stage(
-            self.pool / norms[:, None], self.law, samples, C @ self.frozen.S, sigma, self.frozen.signed
-        )
+        signed = self.frozen.constraints.signed
+        stage = Stage(self.pool / norms[:, None], self.law, samples, C @ self.frozen.S, sigma.values, signed)
         random = np.random.default_rng(0)
         seen: dict[bool, list[tuple[FloatArray, BoolArray]]] = {False: [], True: []}
         for _ in range(-(-REHEARSED // len(samples))):
@@ -122,14 +123,14 @@ class Judge:
             again = rehearse(self.frozen, stage, D, noise)
             fresh = stage.draw(len(samples), random)
             judge = Judge(again.frozen)
-            found = again.frozen.decode(D, noise).concentrations
-            judge.keep(D, found, noise, np.arange(len(D)))
+            found = again.frozen.decode(D, Sigma(noise)).concentrations
+            judge.keep(D, found, Sigma(noise), np.arange(len(D)))
             judge._learn_law()
             for trained, (one, held, level) in ((True, (D, truth, noise)), (False, fresh)):
                 some = spread_rows(len(one), REHEARSED)
                 one, held, level = one[some], held[some], level[some]
-                decoded = found[some] if trained else again.frozen.decode(one, level).concentrations
-                stated = judge._stated(one, decoded, level, np.full(len(one), trained))
+                decoded = found[some] if trained else again.frozen.decode(one, Sigma(level)).concentrations
+                stated = judge._stated(one, decoded, Sigma(level), np.full(len(one), trained))
                 seen[trained].append((stated, again.right(decoded, held)))
         new, trained_on = (
             Recalibration.fit(*(np.concatenate(part) for part in zip(*seen[kind]))) for kind in (False, True)
@@ -137,8 +138,10 @@ class Judge:
         return new, trained_on
 
     def pack(self) -> dict[str, NDArray[Any]]:
-        """Arrays for a model file."""
-        self.learn()
+        """Arrays for a model file: what was learned, or else the samples to learn it from."""
+        if self.kept is not None:
+            samples, C, sigma = self.kept
+            return {"kept_samples": samples, "kept_concentrations": C, "kept_sigma": sigma.values}
         assert self.pool is not None
         honest = np.array([one.weights for one in self.honest])
         return {"uncut_pool": self.pool, "honest": honest} | {
@@ -148,6 +151,9 @@ class Judge:
     @classmethod
     def unpack(cls, arrays: dict[str, NDArray[Any]], frozen: FrozenPool, C: FloatArray) -> Judge:
         """From a model file with training concentrations C; older files hold no law or no recalibration."""
+        if "kept_samples" in arrays:
+            sigma = Sigma(arrays["kept_sigma"])
+            return cls(frozen, kept=(arrays["kept_samples"], arrays["kept_concentrations"], sigma))
         if "law_edges" not in arrays:
             return cls(frozen, first_law(C, np.inf), frozen.S)
         law = SupportLaw(*(arrays[f"law_{field.name}"] for field in fields(SupportLaw)))

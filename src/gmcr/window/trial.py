@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from gmcr.noise import root_mean_square
+from gmcr.constraints import Constraints
 from gmcr.validation import FloatArray
 from gmcr.window.problem import Problem, State
 
@@ -85,7 +85,7 @@ class Draft:
         heirs = np.flatnonzero(heirs | held.any(axis=0) if companions else heirs)
         if seed is not None:
             if isinstance(seed, str):
-                seed = _common_direction(problem.residual(rows, trial), problem.signed)
+                seed = _common_direction(problem.residual(rows, trial), problem.constraints)
                 put(S, G, emptied[:1], seed)
             heirs = np.union1d(heirs, emptied[:1])
             rows = np.union1d(rows, self._takers(problem, seed))
@@ -127,8 +127,7 @@ class Draft:
     def _takers(self, problem: Problem, profile: FloatArray) -> np.ndarray:
         """Samples whose residual holds enough of a profile to pay for its selection."""
         state = self.state
-        sigma = state.sigma if state.sigma.ndim == 1 else root_mean_square(state.sigma)
-        amounts = (problem.X @ profile - state.C @ (state.S @ profile)) / sigma
+        amounts = (problem.X @ profile - state.C @ (state.S @ profile)) / state.sigma.per_sample()
         return np.flatnonzero(amounts**2 > problem.usage_price)
 
     def _accept(self, rows: np.ndarray, trial: State, gram: FloatArray) -> None:
@@ -159,14 +158,13 @@ def put(S: FloatArray, G: FloatArray, slots: list[int] | np.ndarray, profiles: F
     G[empty, empty] = 1.0
 
 
-def _common_direction(residual: FloatArray, signed: bool) -> FloatArray:
+def _common_direction(residual: FloatArray, constraints: Constraints) -> FloatArray:
     """The unit profile that residuals share: a few power iterations, non-negative unless signed."""
     profile = residual[np.argmax(np.einsum("ml,ml->m", residual, residual))]
     for _ in range(5):
-        profile = profile if signed else np.maximum(profile, 0.0)
-        amounts = residual @ profile
-        profile = (amounts if signed else np.maximum(amounts, 0.0)) @ residual
-    profile = profile if signed else np.maximum(profile, 0.0)
+        amounts = residual @ constraints.positive(profile)
+        profile = constraints.positive(amounts) @ residual
+    profile = constraints.positive(profile)
     size = np.linalg.norm(profile)
     return profile / size if size > 0 else profile
 
@@ -176,7 +174,7 @@ def refit(problem: Problem, state: State, free: np.ndarray) -> FloatArray:
     others = np.setdiff1d(np.arange(state.count), free)
     order = np.concatenate([others, free])
     reordered = replace(state, S=state.S[order], C=state.C[:, order])
-    S = replace(problem, n_fixed=len(others)).refit(reordered)[0]
+    S = problem.refit(reordered, n_fixed=len(others))[0]
     return S[len(others) :]
 
 

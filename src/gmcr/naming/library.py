@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import FileError, GMCRError, InputError
+from gmcr.io.opening import FilePath
+from gmcr.io.reading import MODEL, read_pool, read_table
 from gmcr.validation import FloatArray, as_numbers, check_samples
 
 SAME_AXIS = 1e-6  # of the axis' length: positions that differ by less are the same
@@ -110,7 +111,7 @@ class Library:
         return Library(tuple(self.names[p] for p in places), tuple(rows[p] for p in places), self.notes)
 
 
-def read_library(path: str | os.PathLike[str], *, samples_in: str = "auto") -> Library:
+def read_library(path: FilePath, *, samples_in: str = "auto") -> Library:
     """Read a library: a table with a spectrum per row (or per column), a model file, or a folder of such files.
 
     Spectra without a name are called after their file.
@@ -132,12 +133,10 @@ def read_library(path: str | os.PathLike[str], *, samples_in: str = "auto") -> L
 
 
 def _read_file(path: Path, samples_in: str) -> Library:
-    from gmcr.io.reading import MODEL, read_pool, read_table
-
     if path.suffix.lower() == MODEL:
         pool = read_pool(path)
         return Library(pool.names, (_block(pool.profiles, pool.axis),))
-    table = read_table(path, samples_in=samples_in, names=("S", "spectra", "library", "D"))
+    table = read_table(path, samples_in=samples_in, called=("S", "spectra", "library", "D"))
     spectra = check_samples(table.samples, str(path))
     numbered = [path.stem] if len(spectra) == 1 else [f"{path.stem} {i}" for i in range(len(spectra))]
     names = tuple(numbered) if table.sample_names is None else table.sample_names

@@ -6,9 +6,9 @@ import numpy as np
 
 from gmcr.noise import root_mean_square
 from gmcr.validation import FloatArray
-from gmcr.window.dense import factorise, leading_vectors, reproducibility, starting_pools
+from gmcr.window.dense_fit import factorise, leading_vectors, reproducibility, starting_pools
+from gmcr.window.descent import ROUNDS
 from gmcr.window.moves import births
-from gmcr.window.path import ROUNDS
 from gmcr.window.problem import State
 from gmcr.window.search import Search
 
@@ -55,7 +55,7 @@ def _cooled(search: Search, S: FloatArray) -> FloatArray:
     problem = search.problem
     sigma, _ = search.noise.sigma(problem, problem.decode(S, search.path.reference))
     for coarser in COOLING:
-        S = problem.rounds(S, coarser * sigma, 2 * ROUNDS).S
+        S = problem.rounds(S, sigma * coarser, 2 * ROUNDS).S
     return S
 
 
@@ -75,7 +75,7 @@ def polish(search: Search, S: FloatArray) -> State:
 
 def _dense_pools(search: Search, n: int) -> list[FloatArray]:
     X = _some(_whitened(search), search.options.seed)
-    if search.options.signed:
+    if search.problem.constraints.signed:
         return [leading_vectors(X, n)]
     return [factorise(X, S) for S in starting_pools(X, n)]
 
@@ -83,19 +83,17 @@ def _dense_pools(search: Search, n: int) -> list[FloatArray]:
 def _whitened(search: Search) -> FloatArray:
     """The samples, missing entries zero, each divided by its noise up to a common factor."""
     problem = search.problem
-    law = search.guess.law
-    if law.kind != "proportional":
+    if not search.guess.law.relative:
         return problem.X
     return problem.X / np.maximum(root_mean_square(problem.D), np.finfo(float).tiny)[:, None]
 
 
 def profiles_back(search: Search) -> dict[int, float]:
     """How well profiles come back from halves of the samples, for every small count."""
-    X, signed = search.problem.X, search.options.signed
-    X = X if signed else np.maximum(X, 0.0)
-    X = _some(X, search.options.seed)
+    constraints = search.problem.constraints
+    X = _some(constraints.positive(search.problem.X), search.options.seed)
     most = min(_most_to_fit(search), len(X) // 2 - 1)
-    return reproducibility(X, most, 0, signed) if most > 0 else {}
+    return reproducibility(X, most, 0, constraints.signed) if most > 0 else {}
 
 
 def _some(X: FloatArray, seed: int) -> FloatArray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gmcr.noise import NoiseLaw
+from gmcr.noise import NoiseLaw, Sigma
 from gmcr.validation import FloatArray
 from gmcr.window.moves import births, deaths, removals
 from gmcr.window.problem import Problem, State
@@ -39,7 +39,7 @@ class Row:
 class Path:
     """Collects the rows as they come and shows each to whoever listens."""
 
-    def __init__(self, reference: FloatArray, listener: Callable[[Row, State], None] | None = None) -> None:
+    def __init__(self, reference: Sigma, listener: Callable[[Row, State], None] | None = None) -> None:
         self.rows: list[Row] = []
         self.reference = reference  # the noise at which all costs are taken
         self.last: State | None = None
@@ -48,7 +48,7 @@ class Path:
     def add(self, stage: str, problem: Problem, state: State) -> Row:
         row = Row(
             stage,
-            typical(state.sigma),
+            state.sigma.typical,
             state.count,
             problem.r_squared(state),
             state.usage,
@@ -61,29 +61,22 @@ class Path:
         return row
 
 
-def typical(sigma: FloatArray) -> float:
-    """One number for the noise: the median over samples (and channels) of its root mean square."""
-    return float(np.sqrt(np.median(np.square(sigma))))
-
-
 @dataclass(frozen=True)
 class NoiseModel:
-    """How the solver gets the noise of a state: estimated under a law, or given."""
+    """How the solver gets the noise of a state: estimated under a law, by a law that is known, or given."""
 
-    kind: str = "auto"
-    given: FloatArray | None = None
+    law: str | NoiseLaw = "auto"
+    given: Sigma | None = None
 
-    def sigma(self, problem: Problem, state: State) -> tuple[FloatArray, NoiseLaw]:
-        law = problem.estimate_noise(state, self.kind)
+    def sigma(self, problem: Problem, state: State) -> tuple[Sigma, NoiseLaw]:
+        law = self.law if isinstance(self.law, NoiseLaw) else problem.estimate_noise(state, self.law)
         if self.given is not None:
             return self.given, law
         fit = state.C @ state.S if law.per_entry else None
         return law.sigma(problem.D, fit), law
 
 
-def descend(
-    problem: Problem, S: FloatArray, sigma: FloatArray, noise: NoiseModel, path: Path, most: int
-) -> State:
+def descend(problem: Problem, S: FloatArray, sigma: Sigma, noise: NoiseModel, path: Path, most: int) -> State:
     """From the noise `sigma` down to the noise the residuals speak for, births on the way, up to `most` slots.
 
     While the supports hold still from one level to the next, larger steps are taken.
@@ -94,11 +87,11 @@ def descend(
         state = problem.rounds(S, sigma, ROUNDS)
         path.add("descent", problem, state)
         target, _ = noise.sigma(problem, state)
-        ratio = typical(sigma) / typical(target)
+        ratio = sigma.typical / target.typical
         # Below the noise that the residuals speak for, every sample looks unexplained.
         born = births(problem, state, 0 if settled else most - state.count)
         settled = abs(np.log(ratio)) < SETTLED and len(born) == 0
-        if settled and typical(sigma) <= TRAPPED * typical(path.reference):
+        if settled and sigma.typical <= TRAPPED * path.reference.typical:
             break
         held = state.C != 0
         still = before is not None and np.array_equal(held, before)

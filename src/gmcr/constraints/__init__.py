@@ -1,0 +1,31 @@
+"""What is known of an answer beforehand, as things one can add.
+
+    constraint.py     `Constraint`: what one can be asked; `CONSTRAINTS`, all of them by name
+    layout.py         `Layout`: which samples belong to one run, and in which order they were measured
+    together.py       `Constraints`: all that an answer must obey, as solver and decoder need it
+    nonnegative.py, at_most.py, reference.py, closure.py
+                      one constraint each
+
+A new constraint is one more file (CONTRIBUTING.md). Nothing here may decode, fit or estimate noise: a constraint
+changes given arrays as little as makes them obey, and says how far arrays are from obeying.
+"""
+
+from gmcr.constraints.at_most import AtMost
+from gmcr.constraints.closure import Closure
+from gmcr.constraints.constraint import CONSTRAINTS, Constraint, constraint_of
+from gmcr.constraints.layout import Layout
+from gmcr.constraints.nonnegative import NonNegative
+from gmcr.constraints.reference import ReferenceProfile
+from gmcr.constraints.together import Constraints
+
+__all__ = [
+    "CONSTRAINTS",
+    "AtMost",
+    "Closure",
+    "Constraint",
+    "Constraints",
+    "Layout",
+    "NonNegative",
+    "ReferenceProfile",
+    "constraint_of",
+]

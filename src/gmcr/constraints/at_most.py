@@ -1,0 +1,34 @@
+"""At most k components in a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from gmcr.constraints.constraint import CONSTRAINTS, Constraint, Stage
+from gmcr.constraints.layout import Layout
+from gmcr.validation import FloatArray, check_whole
+
+
+@dataclass(frozen=True, eq=False)
+class AtMost(Constraint):
+    """No sample holds more than k components."""
+
+    k: int
+
+    kind = "at most"
+    stages: ClassVar[frozenset[Stage]] = frozenset({"solver"})
+
+    def __post_init__(self) -> None:
+        check_whole(self.k, "k_max")
+
+    def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
+        return float(max(np.count_nonzero(C, axis=1).max(initial=0) - self.k, 0))
+
+    def sentence(self) -> str:
+        return f"at most {self.k} components in a sample"
+
+
+CONSTRAINTS.add(AtMost.kind, AtMost)

@@ -1,0 +1,78 @@
+"""What a constraint can be asked, and all constraints by name."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from gmcr.constraints.layout import Layout
+from gmcr.errors import InputError
+from gmcr.registry import Registry
+from gmcr.validation import FloatArray
+
+Stage = Literal["solver", "pool", "answer"]
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint(ABC):
+    """Something that an answer C (samples, components), S (components, channels) must obey.
+
+    A constraint is a frozen dataclass; its fields are what a file stores of it.
+
+    kind : its name, in files and messages
+    stages : where it is honoured. "solver": the compiled code keeps it by itself. "pool": after every refit of
+        the profiles, by `apply` with S alone (C is None). "answer": once, by `apply` on the finished answer,
+        whose concentrations it may change
+    couples : whether one sample's concentrations bind another's, so that new samples are decoded without it
+    """
+
+    kind: ClassVar[str]
+    stages: ClassVar[frozenset[Stage]]
+    couples: ClassVar[bool] = False
+
+    def apply(
+        self, C: FloatArray | None, S: FloatArray, layout: Layout
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """C and S changed as little as makes them obey; what came in is left as it is."""
+        return C, S
+
+    @abstractmethod
+    def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
+        """How far C and S are from obeying, relative to their size: 0 where they do."""
+
+    def sentence(self) -> str:
+        """The constraint for people."""
+        return self.kind
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a file stores of it."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()
+        }
+        return {"kind": self.kind, **plain}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constraint) and self.as_dict() == other.as_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.kind)
+
+
+CONSTRAINTS: Registry[type[Constraint]] = Registry("constraint")
+
+
+def constraint_of(stored: Mapping[str, Any]) -> Constraint:
+    """The constraint that `as_dict` stored."""
+    given = dict(stored)
+    kind = CONSTRAINTS[given.pop("kind")]
+    try:
+        return kind(**given)
+    except TypeError:
+        raise InputError(
+            f"a constraint {kind.kind} has no such fields: {', '.join(map(str, given))}."
+        ) from None

@@ -1,0 +1,69 @@
+"""How the samples of a table belong together: runs, and the order within them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gmcr.errors import InputError
+from gmcr.validation import FloatArray, as_numbers, check_finite
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Runs and order of samples, where they were given; an order is used only then.
+
+    runs : (samples,) number of the run that each sample belongs to
+    order : (samples,) place of each sample in its run, such as a time
+    """
+
+    runs: NDArray[np.intp] | None = None
+    order: FloatArray | None = None
+
+    @classmethod
+    def of(cls, runs: Any, order: ArrayLike | None, n_samples: int) -> Layout:
+        """From labels of runs and places in them, as they came; either may be None."""
+        places = None
+        if order is not None:
+            places = as_numbers(order, "order")
+            check_finite(np.atleast_1d(places), "order")
+            if places.shape != (n_samples,) or np.isnan(places).any():
+                raise InputError(
+                    f"order must have {n_samples} numbers, one per sample, but has shape {places.shape}."
+                )
+        if runs is None:
+            return cls(None, places)
+        labels = np.asarray(runs)
+        if labels.shape != (n_samples,):
+            raise InputError(
+                f"runs must have {n_samples} labels, one per sample, but has shape {labels.shape}."
+            )
+        return cls(np.unique(labels.astype(str), return_inverse=True)[1], places)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is known of runs or order."""
+        return self.runs is None and self.order is None
+
+    def __getitem__(self, rows: Any) -> Layout:
+        """The same for some of the samples, or for all in another order."""
+        runs, order = self.runs, self.order
+        return Layout(None if runs is None else runs[rows], None if order is None else order[rows])
+
+    def keys(self, n_samples: int) -> FloatArray:
+        """(samples, 2) what tells samples apart that hold the same."""
+        zeros = np.zeros(n_samples)
+        return np.column_stack(
+            [zeros if self.runs is None else self.runs, zeros if self.order is None else self.order]
+        )
+
+    def series(self, n_samples: int) -> list[NDArray[np.intp]]:
+        """The samples of each run in their order; none where no order was given."""
+        if self.order is None:
+            return []
+        runs = np.zeros(n_samples, dtype=np.intp) if self.runs is None else self.runs
+        in_order = np.argsort(self.order, kind="stable")
+        return [in_order[runs[in_order] == run] for run in np.unique(runs)]

@@ -1,0 +1,34 @@
+"""Profiles and concentrations that cannot be negative: the rule, unless signed data are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from gmcr.constraints.constraint import CONSTRAINTS, Constraint, Stage
+from gmcr.constraints.layout import Layout
+from gmcr.validation import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class NonNegative(Constraint):
+    """C ≥ 0 and S ≥ 0; the decoder and the pool's update keep it by themselves."""
+
+    kind = "non-negative"
+    stages: ClassVar[frozenset[Stage]] = frozenset({"solver"})
+
+    def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
+        return max(_negative_share(C), _negative_share(S))
+
+    def sentence(self) -> str:
+        return "no negative concentrations or profiles"
+
+
+def _negative_share(values: FloatArray) -> float:
+    """The most negative value over the largest."""
+    return float(np.max(-values, initial=0.0)) / max(float(np.abs(values).max(initial=0.0)), 1e-300)
+
+
+CONSTRAINTS.add(NonNegative.kind, NonNegative)

@@ -1,0 +1,111 @@
+"""All that an answer must obey, as the solver and the decoder need it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from gmcr.constraints.at_most import AtMost
+from gmcr.constraints.constraint import Constraint, Stage
+from gmcr.constraints.layout import Layout
+from gmcr.constraints.nonnegative import NonNegative
+from gmcr.constraints.reference import ReferenceProfile
+from gmcr.errors import InputError
+from gmcr.validation import FloatArray
+
+K = TypeVar("K", bound=Constraint)
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Constraints that hold together, none of a kind twice.
+
+    What the compiled code honours by itself it takes from here: `signed`, `most`, `fixed`.
+    """
+
+    given: tuple[Constraint, ...] = (NonNegative(),)
+
+    @classmethod
+    def of(
+        cls,
+        given: Iterable[Constraint] = (),
+        *,
+        signed: bool = False,
+        k_max: int | None = None,
+    ) -> Constraints:
+        """Those given and those that parameters stand for."""
+        all_of_them: list[Constraint] = [] if signed else [NonNegative()]
+        all_of_them += [] if k_max is None else [AtMost(k_max)]
+        return cls(()).also(*all_of_them, *given)
+
+    def also(self, *more: Constraint) -> Constraints:
+        """These and more, each kind once."""
+        found = {one.kind: one for one in self.given}
+        for one in more:
+            if not isinstance(one, Constraint):
+                raise InputError(f"constraints must be objects of gmcr.constraints, not {one!r:.60}.")
+            if one.kind in found and found[one.kind] != one:
+                raise InputError(f"the constraint {one.kind} is given twice; give it once.")
+            found[one.kind] = one
+        return Constraints(tuple(found.values()))
+
+    def find(self, kind: type[K]) -> K | None:
+        """The constraint of this kind, if it is one of them."""
+        return next((one for one in self.given if isinstance(one, kind)), None)
+
+    @cached_property
+    def signed(self) -> bool:
+        """Whether profiles and concentrations may be negative."""
+        return self.find(NonNegative) is None
+
+    @cached_property
+    def fixed(self) -> FloatArray | None:
+        """(known, channels) the profiles known beforehand, of unit norm."""
+        reference = self.find(ReferenceProfile)
+        return None if reference is None else reference.profiles
+
+    @property
+    def n_fixed(self) -> int:
+        return 0 if self.fixed is None else len(self.fixed)
+
+    @cached_property
+    def k_max(self) -> int | None:
+        """Most components in a sample, where that was told."""
+        most = self.find(AtMost)
+        return None if most is None else most.k
+
+    def most(self, n_slots: int, n_channels: int) -> int:
+        """Most components that a sample can hold over so many slots and channels."""
+        return min(n_slots, n_channels) if self.k_max is None else min(self.k_max, n_slots, n_channels)
+
+    def positive(self, values: FloatArray) -> FloatArray:
+        """Values as profiles or concentrations may be: without their negative part, unless that is allowed."""
+        return values if self.signed else np.maximum(values, 0.0)
+
+    def at(self, stage: Stage) -> list[Constraint]:
+        return [one for one in self.given if stage in one.stages]
+
+    def on_pool(self, S: FloatArray, sizes: FloatArray, n_fixed: int) -> tuple[FloatArray, FloatArray]:
+        """Refitted profiles (slots, channels) of unit norm that obey, and their sizes; the first n_fixed stay."""
+        for one in self.at("pool"):
+            changed = one.apply(None, S, Layout())[1]
+            norms = np.linalg.norm(changed, axis=1)
+            kept = (norms > 0) & (np.arange(len(S)) >= n_fixed)  # a profile that would vanish stays
+            S = np.where(kept[:, None], changed / np.where(kept, norms, 1.0)[:, None], S)
+            sizes = np.where(kept, sizes * norms, sizes)
+        return S, sizes
+
+    def on_answer(self, C: FloatArray, S: FloatArray, layout: Layout) -> FloatArray:
+        """Concentrations (samples, components) of the finished answer that obey; its profiles stay."""
+        for one in self.at("answer"):
+            changed = one.apply(C, S, layout)[0]
+            C = C if changed is None else changed
+        return C
+
+    def violations(self, C: FloatArray, S: FloatArray, layout: Layout) -> dict[str, float]:
+        """How far an answer is from obeying each: 0 where it does."""
+        return {one.kind: one.violation(C, S, layout) for one in self.given}

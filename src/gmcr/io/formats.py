@@ -1,0 +1,94 @@
+"""What a file format says about itself, the registry of formats, and which of them a file has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gmcr.errors import InputError
+from gmcr.io.opening import FilePath, read_bytes
+from gmcr.registry import Registry
+
+if TYPE_CHECKING:
+    from gmcr.io.table import Table
+
+# Names under which a file of named arrays may hold samples, or a pool.
+SAMPLES = ("D", "X", "samples", "data", "spectra", "intensity", "intensities", "absorbance", "cube", "image")
+POOL = ("S", "components", "pool", "profiles", "spectra", "library")
+MARKED = 64  # bytes in which a format marks itself
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller says about a file.
+
+    Attributes
+    ----------
+    samples_in : "rows", "columns" or "auto", which goes by the axis, by sizes and by names
+    called : what the array with the samples may be called, the likeliest first
+    name : the array, data frame, sheet or kind of spectrum to take
+    channel_axis : dimension of a cube that holds its channels
+    """
+
+    samples_in: str = "auto"
+    called: tuple[str, ...] = SAMPLES
+    name: str | None = None
+    channel_axis: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.samples_in not in ("auto", "rows", "columns"):
+            raise InputError(f'samples_in must be "auto", "rows" or "columns", not {self.samples_in!r}.')
+
+
+NOTHING = Asked()
+
+
+@dataclass(frozen=True, eq=False)
+class Format:
+    """A file format, registered under the name it has in messages and in docs/formats.md.
+
+    Attributes
+    ----------
+    suffixes : in lower case; .0 stands for any number
+    read : from a path and what was asked to a Table
+    takes : what of `Asked` it heeds: "samples_in", "name"
+    mark : regular expression that a file's first bytes match, where the format marks them
+    is_one : a closer look at a file whose first bytes several formats share
+    package : what parses it, if gmcr does not; extra : the extra of gmcr that installs it
+    apart : whether it is read in a process of its own: yes, unless it was written for damaged files
+    write : writes a header and rows to a file that ends in the first of the suffixes
+    """
+
+    suffixes: tuple[str, ...]
+    read: Callable[[FilePath, Asked], Table]
+    takes: tuple[str, ...] = ()
+    mark: bytes | None = None
+    is_one: Callable[[FilePath], bool] | None = None
+    package: str = ""
+    extra: str = ""
+    apart: bool = True
+    write: Callable[[FilePath, Sequence[Any], Iterable[Sequence[Any]]], None] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.suffixes or not all(re.fullmatch(r"\.[^.A-Z]+", suffix) for suffix in self.suffixes):
+            raise InputError(f"suffixes must be a tuple such as ('.csv',), not {self.suffixes!r:.60}.")
+        re.match(self.mark or b"", b"")  # a pattern that is none must fail here, and not at everybody's files
+
+
+FORMATS: Registry[Format] = Registry("file format")
+
+
+def format_of(path: FilePath) -> str | None:
+    """The name of a file's format: by its first bytes where a format marks them, else by its extension."""
+    start = read_bytes(path, MARKED)
+    suffix = re.sub(r"^\.\d+$", ".0", Path(path).suffix.lower())
+    suited = [name for name, form in FORMATS.items() if suffix in form.suffixes]
+    marked = {name: f for name, f in FORMATS.items() if f.mark and re.match(f.mark, start, re.DOTALL)}
+    # Of formats that begin alike: the one of this extension, one that a closer look tells, one without one.
+    likely = [name for name in marked if name in suited]
+    likely += [name for name, form in marked.items() if not likely and form.is_one and form.is_one(path)]
+    likely += [name for name, form in marked.items() if form.is_one is None]
+    return next(iter(likely + suited), None)

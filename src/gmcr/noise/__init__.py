@@ -1,0 +1,41 @@
+"""Noise: how large it is in every entry of a table, by one law for a data set, so that new samples have one too.
+
+    sigma.py          `Sigma`: standard deviations, one per sample or one per entry, and what is asked of them
+    law.py            `NoiseLaw`: what a law can be asked; `LAWS`, all of them by name
+    constant.py, proportional.py, poisson.py
+                      one law each
+    estimation.py     the law that residuals speak for, with the degrees of freedom that a fit used up;
+                      replicates
+
+A new law is one more file (CONTRIBUTING.md); nothing outside this folder knows a law by its name. Nothing here
+may decode or fit.
+"""
+
+from gmcr.noise.estimation import degrees_of_freedom, estimate_noise, law_of_replicates, leverage
+from gmcr.noise.law import LAWS, NoiseLaw, law_of, whitenings
+from gmcr.noise.sigma import Sigma, count_present, root_mean_square, rounding_floor
+
+# The order in which laws are tried and listed.
+# isort: off
+from gmcr.noise.constant import Constant
+from gmcr.noise.proportional import Proportional
+from gmcr.noise.poisson import Poisson
+# isort: on
+
+__all__ = [
+    "LAWS",
+    "Constant",
+    "NoiseLaw",
+    "Poisson",
+    "Proportional",
+    "Sigma",
+    "count_present",
+    "degrees_of_freedom",
+    "estimate_noise",
+    "law_of",
+    "law_of_replicates",
+    "leverage",
+    "root_mean_square",
+    "rounding_floor",
+    "whitenings",
+]
