@@ -91,21 +91,15 @@ def run_known(mix: Mixtures) -> Result:
 
 def run_learned(cell: Cell, mix: Mixtures) -> Result:
     model, seconds = fit(mix.D)
-    S, C = model.components_, model.concentrations_
     slots = match(model, mix).assignment
     fresh = fresh_mixtures(cell, mix.S)
-    often = (C != 0).sum(axis=0) >= 5
+    often = model.supports_.sum(axis=0) >= 5
     result: Result = {"count": model.n_components_, "seconds": seconds}
     for name, one in (("", mix), ("fresh_", fresh)):
         out = model.decode(one.D)
         truth, right = by_slot(one, out, slots)
-        sigma = model._sigma(one.D, out, None)
-        covariance = None if one is mix else model._pool_covariance
-        errors = concentration_errors(
-            S, out.concentrations, sigma, learned=one is mix, pool_covariance=covariance
-        )
         result |= binned(name, out.confidence, right)
-        result |= covered(name, out.concentrations, errors, truth, right[:, None] & out.supports & often)
+        result |= covered(name, out.concentrations, out.errors, truth, right[:, None] & out.supports & often)
     return result
 
 

@@ -124,14 +124,15 @@ def test_every_public_name_has_an_example(name):
     assert found.examples
 
 
-def modules_with_examples():
-    for folder in SOURCES:
-        for path in sorted(folder.rglob("*.py")):
-            if ">>> " in path.read_text(encoding="utf-8"):
-                yield ".".join(path.relative_to(folder).with_suffix("").parts)
+WITH_EXAMPLES = [
+    ".".join(path.relative_to(folder).with_suffix("").parts)
+    for folder in SOURCES
+    for path in sorted(folder.rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
 
 
-@pytest.mark.parametrize("name", modules_with_examples())
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_of_docstrings(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)

@@ -2,7 +2,6 @@
 
 import re
 import struct
-import subprocess
 import sys
 from pathlib import Path
 
@@ -557,8 +556,7 @@ def test_reading_a_table_imports_no_package_of_another_format(tmp_path):
     (tmp_path / "a.csv").write_text("1,2\n3,5\n")
     code = "import sys, gmcr; gmcr.read('a.csv'); print(sorted(set(sys.modules) & set(sys.argv[1:])))"
     heavy = ["h5py", "openpyxl", "pyarrow", "rdata", "pandas", "numba", "scipy.io", "xarray"]
-    done = subprocess.run([sys.executable, "-c", code, *heavy], cwd=tmp_path, capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stderr
+    assert python(code, *heavy, cwd=tmp_path).strip() == "[]"
 
 
 def test_infinite_numbers_are_refused(tmp_path):
