@@ -179,6 +179,7 @@ def test_where_no_thread_can_be_had_the_caller_does_it_all(monkeypatch):
     done = np.zeros(100, dtype=int)
     deal(lambda start, stop: done.__setitem__(slice(start, stop), 1), 100, 1)
     assert done.all()
+    assert gmcr.threads._helpers is None  # nothing is queued that nobody would ever do
 
 
 def test_threads_that_outlive_the_main_one():

@@ -93,9 +93,9 @@ def deal(kernel: Callable[..., Any], n: int, least: int, *arguments: Any) -> Non
 
     helpers: list[Future[None]] = []
     try:
-        with suppress(RuntimeError):  # no thread to be had, as when the interpreter is about to end
-            for _ in range(min(n_threads(), n_parts) - 1):
-                helpers.append(_executor().submit(work))
+        for _ in range(min(n_threads(), n_parts) - 1):
+            if not _call_helper(work, helpers):
+                break
         work()
     finally:  # also when interrupted: nobody writes into arrays that the caller has back
         left.clear()
@@ -114,13 +114,18 @@ def _take(left: deque[tuple[int, int]]) -> tuple[int, int] | None:
         return None
 
 
-def _executor() -> ThreadPoolExecutor:
-    """The threads that help, shared by all who call."""
+def _call_helper(work: Callable[[], None], helpers: list[Future[None]]) -> bool:
+    """Have the next thread that is free help with this work; whether there is one."""
     global _helpers
-    with _lock, _blas:  # so that it is known which limits each of them has to set
-        if _helpers is None:
-            _helpers = ThreadPoolExecutor(max(_available() - 1, 1), "gmcr", _blas.hold_own)
-        return _helpers
+    try:
+        with _lock, _blas:  # so that it is known which limits each of them has to set
+            if _helpers is None:
+                _helpers = ThreadPoolExecutor(max(_available() - 1, 1), "gmcr", _blas.hold_own)
+            helpers.append(_helpers.submit(work))
+    except RuntimeError:  # no thread can be started, as when the interpreter is about to end
+        _helpers = None  # and what it holds of this work
+        return False
+    return True
 
 
 def product(X: FloatArray, S: FloatArray, out: FloatArray) -> FloatArray:
