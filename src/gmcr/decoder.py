@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from gmcr.confidence.standard_errors import concentration_errors, interval
@@ -88,13 +88,13 @@ class Decoding:
 
 
 def decode(
-    D: Any,
-    S: Any,
-    noise: Any = None,
+    D: ArrayLike,
+    S: ArrayLike,
+    noise: ArrayLike | str | NoiseLaw | Sigma | None = None,
     *,
-    price: Any = None,
+    price: ArrayLike | None = None,
     alpha: float = ALPHA,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     k_max: int | None = None,
     signed: bool = False,
 ) -> Decoding:
@@ -230,7 +230,7 @@ class _Over:
         C, _, misfit = self.decode(D, sigma)
         return is_explained(self.residuals(D, C, sigma, misfit)[1], D, C)
 
-    def noise(self, noise: Any, D: FloatArray) -> Sigma:
+    def noise(self, noise: ArrayLike | str | NoiseLaw | Sigma | None, D: FloatArray) -> Sigma:
         """The standard deviations to decode with, from whatever the caller knows of the noise."""
         if noise is None or isinstance(noise, str):
             return self._estimated(D, noise or "auto")
@@ -263,7 +263,7 @@ def is_explained(misfit: FloatArray, D: FloatArray, C: FloatArray) -> BoolArray:
     return misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof)[inverse]
 
 
-def _check_weights(weights: Any, D: FloatArray) -> FloatArray | None:
+def _check_weights(weights: ArrayLike | None, D: FloatArray) -> FloatArray | None:
     if weights is None:
         return None
     array, shape = as_numbers(weights, "weights"), D.shape

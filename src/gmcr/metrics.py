@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from math import nan, sqrt
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gmcr.errors import InputError
 from gmcr.validation import FloatArray, check_samples
@@ -13,7 +13,7 @@ from gmcr.validation import FloatArray, check_samples
 BLOCK = 4096  # samples looked at at a time
 
 
-def r_squared(D: Any, fit: FloatArray) -> float:
+def r_squared(D: ArrayLike, fit: FloatArray) -> float:
     """R² = 1 − ‖D − fit‖² / ‖D − column means‖², as the paper defines it (Checkpointing, Metrics).
 
     Parameters
@@ -34,18 +34,18 @@ def r_squared(D: Any, fit: FloatArray) -> float:
     return 1.0 - _ratio(_squares(D, fit), _squares(D, np.broadcast_to(means, D.shape)))
 
 
-def nmse(D: Any, fit: FloatArray) -> float:
+def nmse(D: ArrayLike, fit: FloatArray) -> float:
     """nMSE = ‖D − fit‖² / ‖D‖²; NaN when D is zero."""
     D = _checked(D, fit)
     return _ratio(_squares(D, fit), _squares(D, np.broadcast_to(0.0, D.shape)))
 
 
-def lack_of_fit(D: Any, fit: FloatArray) -> float:
+def lack_of_fit(D: ArrayLike, fit: FloatArray) -> float:
     """Lack of fit in per cent, 100 ‖D − fit‖ / ‖D‖: the figure MCR programs report."""
     return 100.0 * sqrt(nmse(D, fit))
 
 
-def _checked(D: Any, fit: FloatArray) -> FloatArray:
+def _checked(D: ArrayLike, fit: FloatArray) -> FloatArray:
     D = check_samples(D, copy=False)
     if D.shape != fit.shape:
         raise InputError(

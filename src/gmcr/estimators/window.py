@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -117,7 +117,7 @@ class GMCR(Solver):
         self,
         n_components: int | str = "auto",
         max_components: int | None = None,
-        fixed_components: Any = None,
+        fixed_components: ArrayLike | None = None,
         signed: bool = False,
         noise: str | float | NoiseLaw = "auto",
         k_max: int | None = None,
@@ -129,7 +129,7 @@ class GMCR(Solver):
         constraints: Iterable[Constraint] | None = None,
         r2_band: tuple[float, float] | None = None,
         closure: bool = False,
-        callback: Any = None,
+        callback: Callable[[Any], object] | None = None,
     ) -> None:
         self.n_components = n_components
         self.max_components = max_components
@@ -337,7 +337,7 @@ class GMCR(Solver):
     def _frozen(self) -> FrozenPool:
         return FrozenPool(self.components_, self._pool_covariance, self.usage_price_, self._constraints)
 
-    def _noise(self, noise: Any, samples: FloatArray) -> Noise:
+    def _noise(self, noise: ArrayLike | NoiseLaw | None, samples: FloatArray) -> Noise:
         """The noise of samples: the learned law's, where it is not known better."""
         if noise is None or isinstance(noise, NoiseLaw):
             return self.noise_law_ if noise is None else noise
