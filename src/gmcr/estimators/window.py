@@ -117,7 +117,7 @@ class GMCR(Solver):
         self,
         n_components: int | str = "auto",
         max_components: int | None = None,
-        fixed_components: ArrayLike | None = None,
+        fixed_components: Any = None,
         signed: bool = False,
         noise: str | float | NoiseLaw = "auto",
         k_max: int | None = None,
