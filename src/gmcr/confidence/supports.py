@@ -1,4 +1,4 @@
-"""How sure each support is: its posterior weight among its neighbours, and whether such numbers hold.
+"""How sure each support is: its posterior weight among its neighbours.
 
 Gaussian noise; the law of supports and concentrations is estimated from the decomposition itself
 (`gmcr.confidence.support_law`). The decoder's price λ is more severe than that law, so weak components are missed
@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy.stats import beta
 
 from gmcr.confidence.support_law import SupportLaw
 from gmcr.confidence.weighing import Judged
-from gmcr.errors import InputError
 from gmcr.threads import threads
-from gmcr.validation import FloatArray, as_numbers
+from gmcr.validation import FloatArray
 
 
 @dataclass(frozen=True)
@@ -115,50 +112,3 @@ def support_posterior(
         wanted = np.zeros(judged.C.shape) if presence else None
         confidence, highest = judged.weigh(law, wanted)
     return Posterior(confidence, highest, wanted, law)
-
-
-def component_presence(presence: FloatArray) -> FloatArray:
-    """Probability that each component is in any sample at all, (slots,), from `Posterior.presence`."""
-    return -np.expm1(np.log1p(-np.minimum(presence, 1.0 - 1e-16)).sum(axis=0))
-
-
-# Whether confidences hold
-
-
-def calibration(confidence: Any, right: Any, bins: int = 10, level: float = 0.99) -> pd.DataFrame:
-    """Stated against observed: one row per bin of equal width that holds any sample.
-
-    Parameters
-    ----------
-    confidence : (samples,) stated probabilities
-    right : (samples,) bool, whether the support was right
-    bins : number of bins between zero and one
-    level : of the binomial interval (Clopper and Pearson)
-
-    Returns
-    -------
-    DataFrame with bin, n, stated, observed, low, high
-    """
-    stated, hits = as_numbers(confidence, "confidence"), np.asarray(right, dtype=bool)
-    if stated.ndim != 1 or stated.shape != hits.shape:
-        raise InputError(
-            f"confidence and right must be one number per sample each, but have shapes {stated.shape} "
-            f"and {hits.shape}."
-        )
-    if not ((stated >= 0) & (stated <= 1)).all():
-        raise InputError("confidence must lie between 0 and 1 for every sample.")
-    place = np.minimum((stated * bins).astype(int), bins - 1)
-    rows = []
-    for one in np.unique(place):
-        inside = place == one
-        n, k = int(inside.sum()), int(hits[inside].sum())
-        low = beta.ppf((1 - level) / 2, k, n - k + 1) if k else 0.0
-        high = beta.ppf((1 + level) / 2, k + 1, n - k) if k < n else 1.0
-        rows.append((int(one), n, float(stated[inside].mean()), k / n, float(low), float(high)))
-    return pd.DataFrame(rows, columns=["bin", "n", "stated", "observed", "low", "high"])
-
-
-def expected_calibration_error(confidence: Any, right: Any, bins: int = 10) -> float:
-    """Mean distance between stated and observed over the bins, each weighted by its samples."""
-    table = calibration(confidence, right, bins)
-    return float(np.average((table["stated"] - table["observed"]).abs(), weights=table["n"]))
