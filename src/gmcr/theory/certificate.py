@@ -15,7 +15,6 @@ from gmcr.theory import conditions as check
 from gmcr.theory.conditions import FAILS, HOLDS, UNCHECKED, Condition, RobustWindow
 from gmcr.theory.facts import Facts, gather
 from gmcr.theory.pairs import never_separated
-from gmcr.theory.window import limits_of
 from gmcr.threads import threads
 
 SAID = {
@@ -320,7 +319,8 @@ def _constants(facts: Facts) -> dict[str, float]:
 
 def _components(facts: Facts, decomposition: Decomposition) -> pd.DataFrame:
     price = usage_price(facts.n_slots, facts.n_samples, facts.alpha)
-    limits = limits_of(facts.inverse, facts.sigma, price)
+    # From which concentration on a component pays for its selection, in each sample that holds it.
+    limits = pd.DataFrame(np.sqrt(facts.inverse * price) * facts.sigma[:, None])
     names = decomposition.component_names or tuple(str(j) for j in range(facts.n_slots))
     return pd.DataFrame(
         {
@@ -328,8 +328,8 @@ def _components(facts: Facts, decomposition: Decomposition) -> pd.DataFrame:
             "samples": np.count_nonzero(facts.C, axis=0),
             "isolating_pairs": facts.pairs.count,
             "diversity": facts.pairs.level,
-            "detection_limit": limits.typical,
-            "worst_detection_limit": limits.worst,
+            "detection_limit": limits.median(),
+            "worst_detection_limit": limits.max(),
         }
     )
 
