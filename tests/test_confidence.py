@@ -17,7 +17,7 @@ from gmcr.confidence.averages import add_shares, average, log_joint_average
 from gmcr.confidence.pool_errors import least_squares_covariance, own_shares, pool_errors
 from gmcr.confidence.standard_errors import concentration_errors, interval, profile_errors
 from gmcr.confidence.support_law import SupportLaw, log_symmetric
-from gmcr.confidence.supports import support_confidence, support_posterior
+from gmcr.confidence.supports import support_posterior
 from gmcr.confidence.uncut import cut_moments, uncut
 from gmcr.decoding.prices import usage_price
 from gmcr.errors import InputError
@@ -27,6 +27,10 @@ from interpreter import python
 from reliability import calibration, expected_calibration_error
 
 LAW = SupportLaw(np.array([0.5, 2.0, 5.0]), np.array([0.2, 0.7 / 3]), np.array([0.1, 0.5, 0.4]), np.ones(5))
+
+
+def support_confidence(*problem, **options):
+    return support_posterior(*problem, **options).confidence
 
 
 def density(c, law=LAW):
@@ -145,8 +149,7 @@ class TestPosterior:
         code = """
             import sys
             sys.path.insert(0, sys.argv[1])
-            from gmcr.confidence.supports import support_confidence
-            from test_confidence import LAW, small_problem
+            from test_confidence import LAW, small_problem, support_confidence
             D, S, C = small_problem(9, 6)
             print(support_confidence(D, S, C, 0.25, law=LAW).tolist())
         """

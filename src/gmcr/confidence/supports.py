@@ -44,33 +44,6 @@ class Posterior:
         return float(np.mean(1.0 - self.highest))
 
 
-def support_confidence(
-    D: Any,
-    S: Any,
-    C: Any,
-    noise: Any,
-    *,
-    learned: Any = False,
-    pool_covariance: Any = None,
-    law: SupportLaw | None = None,
-    signed: bool = False,
-) -> FloatArray:
-    """Probability that each support is right: (samples,); see `support_posterior`.
-
-    Examples
-    --------
-    >>> from gmcr import decode, make_mixtures
-    >>> from gmcr.confidence.supports import support_confidence
-    >>> mix = make_mixtures(n_components=8, n_samples=50, snr_db=30, n_features=64, random_state=0)
-    >>> out = decode(mix.D, mix.S, noise=mix.sigma)
-    >>> bool(support_confidence(mix.D, mix.S, out.concentrations, mix.sigma).mean() > 0.99)
-    True
-    """
-    return support_posterior(
-        D, S, C, noise, learned=learned, pool_covariance=pool_covariance, law=law, signed=signed
-    ).confidence
-
-
 def support_posterior(
     D: Any,
     S: Any,
@@ -102,9 +75,14 @@ def support_posterior(
     signed : whether concentrations may be negative
     presence : whether `Posterior.presence` is wanted
 
-    Returns
-    -------
-    Posterior
+    Examples
+    --------
+    >>> from gmcr import decode, make_mixtures
+    >>> from gmcr.confidence.supports import support_posterior
+    >>> mix = make_mixtures(n_components=8, n_samples=50, snr_db=30, n_features=64, random_state=0)
+    >>> out = decode(mix.D, mix.S, noise=mix.sigma)
+    >>> bool(support_posterior(mix.D, mix.S, out.concentrations, mix.sigma).confidence.mean() > 0.99)
+    True
     """
     judged = Judged.of(D, S, C, noise, learned, pool_covariance, signed)
     with threads():
