@@ -33,7 +33,6 @@ class Certificate:
     ----------
     verdict : "proved", "conditional", "consistent" or "unsupported"
     sentence : the verdict with its reason
-    conditions : table with columns name, status ("holds", "fails", "unchecked"), value, threshold, note
     alpha : probability that the noise exceeds the levels used here, in which case nothing is proved
     known_pool : whether the profiles were taken as known
     constants : k, c_min and the other constants of the model
@@ -41,13 +40,13 @@ class Certificate:
     concentration_error : what is guaranteed of concentrations where the verdict is "proved" or "conditional"
     profile_error : the same of profiles, as distance from the true direction
     robust : the robust window of a learned pool, None for a known one
+    conditions : table with columns name, status ("holds", "fails", "unchecked"), value, threshold, note
     components : table with holders, isolating pairs, diversity level and detection limits of each component
     groups : components that the samples never separate
     """
 
     verdict: str
     sentence: str
-    conditions: pd.DataFrame
     alpha: float
     known_pool: bool
     constants: dict[str, float]
@@ -55,6 +54,7 @@ class Certificate:
     concentration_error: float
     profile_error: float
     robust: RobustWindow | None
+    conditions: pd.DataFrame
     components: pd.DataFrame
     groups: list[tuple[int, ...]]
 
@@ -82,22 +82,7 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types throughout; numbers that are not finite become None."""
-        return _plain(
-            {
-                "verdict": self.verdict,
-                "sentence": self.sentence,
-                "alpha": self.alpha,
-                "known_pool": self.known_pool,
-                "constants": self.constants,
-                "read_off": list(self.read_off),
-                "concentration_error": self.concentration_error,
-                "profile_error": self.profile_error,
-                "robust": None if self.robust is None else asdict(self.robust),
-                "conditions": self.conditions.to_dict("records"),
-                "components": self.components.to_dict("records"),
-                "groups": [list(group) for group in self.groups],
-            }
-        )
+        return _plain(vars(self))
 
     def _rows(self) -> list[tuple[str, str, str, str, str]]:
         """The conditions as texts: name, status, value, threshold, note."""
@@ -339,7 +324,11 @@ def _number(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """With JSON types only."""
+    """With JSON types only; a table as its rows."""
+    if isinstance(value, pd.DataFrame):
+        return _plain(value.to_dict("records"))
+    if isinstance(value, RobustWindow):
+        return _plain(vars(value))
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

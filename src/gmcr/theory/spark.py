@@ -27,14 +27,13 @@ from numpy.typing import NDArray
 
 from gmcr.errors import InputError
 from gmcr.mixtures import as_generator
-from gmcr.theory.spark_relaxation import EIGEN_WORK, Relaxation
+from gmcr.theory.spark_relaxation import EIGEN_WORK, EPS, Relaxation
 from gmcr.theory.spark_search import find_below
 from gmcr.threads import threads
 from gmcr.validation import BoolArray, FloatArray, as_numbers, check_pool
 
 IntArray = NDArray[np.intp]
 
-EPS = float(np.finfo(float).eps)
 ENUMERATED = 20_000  # subsets looked at one by one rather than searched
 CHUNK = 4_096  # subsets decomposed at a time
 STARTS = 512  # of the search from above
