@@ -282,8 +282,8 @@ def _fill_diagonal(m, G, S, weights, pool, diagonal):
         diagonal[k] = max(total, TINY)
 
 
-class Problem(NamedTuple):
-    """Samples with their supports, and the pool they are judged over.
+class Part(NamedTuple):
+    """Some samples with their supports, and the pool they are judged over.
 
     B : (samples, slots), inner products of samples and profiles (weighted if `weights` is given)
     supports : (samples, slots) bool, the supports as returned
@@ -327,7 +327,7 @@ class Prior(NamedTuple):
     names: NDArray[np.uint64]
 
 
-def weigh_supports(problem: Problem, prior: Prior, counted: bool, presence: FloatArray) -> Any:
+def weigh_supports(part: Part, prior: Prior, counted: bool, presence: FloatArray) -> Any:
     """Posterior weight of every sample's support among its neighbours.
 
     counted : whether the counts are wanted
@@ -339,18 +339,18 @@ def weigh_supports(problem: Problem, prior: Prior, counted: bool, presence: Floa
     highest : (samples,) posterior of the heaviest support
     size_counts, slot_counts, bin_counts : posterior numbers of samples by size, of selections by slot and by bin
     """
-    n_samples, n_slots = problem.B.shape
+    n_samples, n_slots = part.B.shape
     confidence, highest = np.empty(n_samples), np.empty(n_samples)
     n_blocks = min(n_samples, BLOCKS)
     counts = tuple(np.zeros((n_blocks, n)) for n in (prior.log_sizes.size, n_slots, prior.heights.size))
-    deal(_weigh_supports, n_blocks, 1, problem, prior, counted, presence, confidence, highest, counts)
+    deal(_weigh_supports, n_blocks, 1, part, prior, counted, presence, confidence, highest, counts)
     return confidence, highest, *(count.sum(axis=0) for count in counts)
 
 
 @njit(**COMPILED, nogil=True)
-def _weigh_supports(problem, prior, counted, presence, confidence, highest, counts, start, stop):
+def _weigh_supports(part, prior, counted, presence, confidence, highest, counts, start, stop):
     """The same for blocks `start` to `stop` of the samples, each with a row of the counts."""
-    B, supports, largest, G, S, weights, variance, covariance, excess, own, own_r, signed = problem
+    B, supports, largest, G, S, weights, variance, covariance, excess, own, own_r, signed = part
     edges, heights, log_sizes, log_odds, names = prior
     size_counts, slot_counts, bin_counts = counts
     n_samples, n_slots = B.shape

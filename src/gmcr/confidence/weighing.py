@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gmcr.confidence.neighbours import Prior, Problem, weigh_supports
+from gmcr.confidence.neighbours import Part, Prior, weigh_supports
 from gmcr.confidence.pool_errors import (
     PoolErrors,
     least_squares_covariance,
@@ -101,16 +101,16 @@ class Judged:
         """The same on some of the samples."""
         return replace(self, D=self.D[rows], C=self.C[rows], sigma=self.sigma[rows], own=self.own[rows])
 
-    def parts(self) -> Iterator[tuple[np.ndarray, Problem]]:
+    def parts(self) -> Iterator[tuple[np.ndarray, Part]]:
         """All samples, by their rows, in parts whose Gram matrices have one form."""
         form = np.isnan(self.D.sum(axis=1)) + 2 * self.own
         for one in np.unique(form):
             rows = np.flatnonzero(form == one)
             for first in range(0, len(rows), CHUNK):
-                part = rows[first : first + CHUNK]
-                yield part, self.rows(part)._problem()
+                some = rows[first : first + CHUNK]
+                yield some, self.rows(some)._part()
 
-    def _problem(self) -> Problem:
+    def _part(self) -> Part:
         """All samples, which are of one form, ready for the kernel."""
         X, C, S, pool, variance = self.D, self.C, self.S, self.pool, self.level**2
         W = self.sigma.entry_weights(X)
@@ -129,9 +129,7 @@ class Judged:
             about_fit = about_fit * (1.0 + leverage)
         largest = int(np.count_nonzero(C, axis=1).max(initial=0))
         about_fit = about_fit * left
-        return Problem(
-            B, C != 0, largest, S @ S.T, S, W, about_fit, covariance, excess, own, own_r, self.signed
-        )
+        return Part(B, C != 0, largest, S @ S.T, S, W, about_fit, covariance, excess, own, own_r, self.signed)
 
     def law(self) -> SupportLaw:
         """The law behind these samples, estimated from some of them where they are many.
@@ -143,9 +141,9 @@ class Judged:
         if not (spread > 0).any():
             return first_law(self.C, 0.0)
         law = first_law(self.C, VISIBLE * float(np.quantile(spread[spread > 0], 0.25)))
-        problems = [problem for _, problem in some.parts()]
+        parts = [part for _, part in some.parts()]
         for _ in range(LAW_ROUNDS):
-            counts = [_weigh(problem, law, True, _NONE)[2:] for problem in problems]
+            counts = [_weigh(part, law, True, _NONE)[2:] for part in parts]
             sizes, slots, bins = (sum(one) for one in zip(*counts))
             law = law_of_counts(law.edges, bins, sizes, slots)
         return law
@@ -153,22 +151,22 @@ class Judged:
     def weigh(self, law: SupportLaw, presence: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Posterior of each support and of the heaviest one, both (samples,); `presence` is filled if given."""
         confidence, highest = np.empty(len(self.D)), np.empty(len(self.D))
-        for rows, problem in self.parts():
-            inside = _NONE if presence is None else np.zeros(problem.B.shape)
-            confidence[rows], highest[rows], *_ = _weigh(problem, law, False, inside)
+        for rows, part in self.parts():
+            inside = _NONE if presence is None else np.zeros(part.B.shape)
+            confidence[rows], highest[rows], *_ = _weigh(part, law, False, inside)
             if presence is not None:
                 presence[rows] = inside
         return confidence, highest
 
 
-def _weigh(problem: Problem, law: SupportLaw, counted: bool, presence: FloatArray) -> Any:
+def _weigh(part: Part, law: SupportLaw, counted: bool, presence: FloatArray) -> Any:
     """`weigh_supports` under a law; sizes that it has not seen go on as it ends."""
     log_sizes = law.log_sizes
-    missing = max(problem.largest + 1 - len(log_sizes), 0)
+    missing = max(part.largest + 1 - len(log_sizes), 0)
     log_sizes = np.concatenate([log_sizes, np.full(missing, log_sizes[-1] - np.log(2.0))])
-    names = np.random.default_rng(0).integers(1, 2**63, len(problem.S), dtype=np.uint64)
+    names = np.random.default_rng(0).integers(1, 2**63, len(part.S), dtype=np.uint64)
     prior = Prior(law.edges, law.heights, log_sizes, np.log(law.odds), names)
-    return weigh_supports(problem, prior, counted, presence)
+    return weigh_supports(part, prior, counted, presence)
 
 
 def spread_rows(n_samples: int, most: int = LAW_SAMPLES) -> np.ndarray:
