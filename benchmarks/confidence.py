@@ -21,11 +21,12 @@ from common import SEEDS, Cell, Result, check, measure, parser, report
 from fits import COUNTS, SMOKE, fit, fresh_mixtures, mixtures, setting
 from gmcr import decode
 from gmcr.confidence.standard_errors import concentration_errors, interval
-from gmcr.confidence.supports import calibration, support_posterior
+from gmcr.confidence.supports import support_posterior
 from gmcr.decoder import Decoding
 from gmcr.mixtures import Mixtures
 from gmcr.noise import Poisson
 from gmcr.scoring import match
+from reliability import calibration
 
 LEVELS = (8, 10, 12, 15, 20, 25, 30)
 BINS = 10

@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -405,13 +404,6 @@ def test_it_prints_and_packs():
     assert packed["bands"][1]["partners"] == [0, 2]
     assert len(packed["planes"][0]["regions"]) == 3
     assert list(out.table()["name"]) == ["0", "1", "2"]
-
-
-def test_planes_can_be_drawn():
-    for count in (2, 3):
-        axes = MagicMock()  # matplotlib need not be there
-        assert bands_of(together(count)).planes[0].draw(axes) is axes
-        assert axes.plot.called
 
 
 def test_the_command(run, tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gmcr import Decomposition, certify, make_mixtures
+from gmcr.decoding.prices import usage_price
 from gmcr.errors import InputError
 from gmcr.theory import conditions
 from gmcr.theory.facts import gather
@@ -217,6 +218,20 @@ def test_text_is_escaped_in_html(clean):
     html = marked.to_html()
     assert "&lt;b&gt;x" in html
     assert not any(text in html for text in ("<b>x", "<b>s</b>", "<b>k"))
+
+
+def test_at_the_detection_limit_a_removal_costs_the_price(clean):
+    certificate = certify(clean.D, true_solution(clean), noise=clean.sigma, known_pool=True)
+    price, table = usage_price(16, 64, 0.05), certificate.components
+    for i in range(16):
+        own = []
+        for m in np.flatnonzero(clean.supports[:, i]):
+            others = clean.S[clean.supports[m] & (np.arange(16) != i)]
+            fit = others.T @ np.linalg.lstsq(others.T, clean.S[i], rcond=None)[0] if len(others) else 0.0
+            own.append(np.sqrt(price) * clean.sigma[m] / np.linalg.norm(clean.S[i] - fit))
+        own = np.array(own) * certificate.constants["noise correlation"]
+        assert table["detection_limit"][i] == pytest.approx(np.median(own))
+        assert table["worst_detection_limit"][i] == pytest.approx(own.max())
 
 
 def test_what_is_read_off_the_solution_is_said(clean):

@@ -11,12 +11,12 @@ from scipy.special import expit, logit
 from gmcr import GMCR, make_mixtures
 from gmcr.confidence.recalibration import Recalibration
 from gmcr.confidence.support_law import SupportLaw
-from gmcr.confidence.supports import expected_calibration_error
 from gmcr.constraints import Constraints
 from gmcr.noise import Sigma
 from gmcr.scoring import match
 from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.rehearsal import Rehearsed, Stage, rehearse
+from reliability import expected_calibration_error
 
 LAW = SupportLaw(
     np.array([1.0, 2.0, 5.0]), np.array([0.4, 0.2]), np.array([0.1, 0.4, 0.5]), np.array([0.2, 0.5, 1.0, 2.0])

@@ -36,8 +36,8 @@ from gmcr.reporting.svg import as_svg
 from gmcr.reporting.trust import CARE, GOOD, NONE, answer, checks
 from gmcr.reporting.words import listed
 from gmcr.text import block_means, thinned
-from gmcr.theory.bands import Ambiguity, Band
 from gmcr.theory.certificate import Certificate
+from gmcr.theory.feasible_bands import Ambiguity, Band
 from gmcr.window.evidence import Evidence
 
 SECTIONS = ["answer", "count", "profiles", "concentrations", "supports", "fit", "separation", "noise"]

@@ -9,14 +9,11 @@ from gmcr import make_mixtures
 from gmcr.errors import InputError
 from gmcr.theory.window import (
     chi_square_quantile,
-    detection_limits,
     gaussian_levels,
     inverse_gram_diagonals,
     log_binomial,
     net_levels,
     price_window,
-    removal_costs,
-    sample_windows,
 )
 
 
@@ -27,14 +24,12 @@ def test_window_by_hand():
     assert window.high == pytest.approx((0.5 / 0.01 - L) ** 2)
     assert window.is_open
     assert window.missing_db == 0
-    assert [window.place(price) for price in (1.0, L**2, 100.0, 1e4)] == ["below", "below", "inside", "above"]
     assert "open" in str(window)
 
 
 def test_closed_window_says_what_is_missing():
     closed = price_window(1.0, 0.5, 0.1, 16, 64)
     assert not closed.is_open
-    assert closed.place(closed.low) == "closed"
     assert f"{closed.missing_db:.1f} dB" in str(closed)
     # The missing decibel and a little more open it; a little less do not.
     for extra, is_open in ((0.01, True), (-0.01, False)):
@@ -62,6 +57,11 @@ def least_squares_rise(C, S, sigma, m, i):
     return np.sum((x - fit) ** 2) / sigma[m] ** 2
 
 
+def removal_costs(C, S, sigma):
+    """What removing a component costs a sample in noise units, by the diagonals: (samples, slots)."""
+    return C**2 / inverse_gram_diagonals(S, C != 0) / np.square(sigma)[:, None]
+
+
 def test_removal_costs_against_least_squares():
     rng = np.random.default_rng(0)
     mix = make_mixtures(n_components=9, n_samples=60, n_features=30, active=(1, 5), random_state=0)
@@ -75,12 +75,11 @@ def test_removal_costs_against_least_squares():
 def test_removal_costs_of_dependent_profiles():
     S = np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
     C = np.array([[1.0, 1, 1, 1], [2, 0, 0, 3], [0, 0, 0, 0]])
-    costs = removal_costs(C, S, 1.0)
+    costs = removal_costs(C, S, np.ones(3))
     # The first three replace each other; the fourth stands alone.
     np.testing.assert_allclose(costs[0], [0, 0, 0, 1], atol=1e-12)
     np.testing.assert_allclose(costs[1], [4, np.nan, np.nan, 9])
     assert np.isnan(costs[2]).all()
-    np.testing.assert_array_equal(removal_costs(C, S, 0.0)[0], [0, 0, 0, np.inf])
 
 
 def test_supports_of_many_components():
@@ -93,44 +92,11 @@ def test_supports_of_many_components():
         np.testing.assert_allclose(diagonals[m, J], np.linalg.inv(S[J] @ S[J].T).diagonal(), rtol=1e-8)
 
 
-def test_sample_windows_are_wider_than_the_global_one():
+def test_distances_of_each_sample_are_above_the_margin():
     mix = make_mixtures(n_components=12, n_samples=80, n_features=100, snr_db=40, random_state=0)
-    windows = sample_windows(mix.C, mix.S, mix.sigma)
     least = np.sqrt(np.nanmin(removal_costs(mix.C, mix.S, mix.sigma), axis=1))
-    np.testing.assert_allclose(windows.high, np.maximum(least - np.sqrt(windows.low), 0) ** 2)
-    np.testing.assert_array_equal(windows.is_open, windows.high > windows.low)
-    assert windows.share_open == windows.is_open.mean()
-    assert not windows.holds(windows.low).any()
-    np.testing.assert_array_equal(windows.holds(1.001 * windows.low), windows.high > 1.001 * windows.low)
     s_min = np.linalg.svd(mix.S, compute_uv=False)[-1]
-    c_min = mix.C[mix.supports].min()
-    for m in range(80):
-        assert price_window(c_min, s_min, mix.sigma[m], 12, 80).high <= windows.high[m] + 1e-9
-
-
-def test_empty_samples_have_nothing_to_lose():
-    C = np.array([[0.0, 0], [1, 0]])
-    windows = sample_windows(C, np.eye(2), 0.01)
-    assert windows.high[0] == np.inf
-    assert windows.is_open.all()
-
-
-def test_detection_limits_against_the_criterion():
-    # At the limit, the removal costs exactly the price.
-    mix = make_mixtures(n_components=6, n_samples=50, n_features=40, random_state=1)
-    limits = detection_limits(3 * mix.S, mix.supports, mix.sigma, 25.0)
-    diagonals = inverse_gram_diagonals(mix.S, mix.supports)
-    for i in range(6):
-        rows = np.flatnonzero(mix.supports[:, i])
-        own = [
-            mix.sigma[m] * 5 / np.sqrt(removal_costs(np.where(mix.supports, 1.0, 0.0), mix.S, 1.0)[m, i])
-            for m in rows
-        ]
-        assert limits.typical[i] == pytest.approx(np.median(own))
-        assert limits.worst[i] == pytest.approx(max(own))
-        assert np.sqrt(diagonals[rows, i]).min() >= 1
-    nobody = detection_limits(np.eye(2), [[True, False]], 0.1, 9.0)
-    np.testing.assert_allclose(nobody.typical, [0.3, np.nan])
+    assert (least >= mix.C[mix.supports].min() * s_min / mix.sigma - 1e-9).all()
 
 
 @pytest.mark.parametrize("dof", [1, 2, 8, 9, 512])
@@ -191,8 +157,6 @@ def test_noise_event_holds_often_enough(levels):
 
 
 def test_arguments_are_checked():
-    with pytest.raises(InputError, match="C must be a complete table, samples x 2 slots"):
-        removal_costs(np.ones((3, 4)), np.eye(2), 1.0)
     with pytest.raises(InputError, match="k and n_samples must be at least 1"):
         net_levels(1.0, 10, 5, 0, 1)
     with pytest.raises(InputError, match="alpha must lie between 0 and 1"):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from gmcr.confidence.standard_errors import concentration_errors, interval
-from gmcr.confidence.supports import support_confidence
+from gmcr.confidence.supports import support_posterior
 from gmcr.constraints import Constraints
 from gmcr.decoding.batch import decode_arrays
 from gmcr.decoding.prices import ALPHA, lone_price, usage_price
@@ -182,7 +182,7 @@ def decoded_as(
 
 def _confidence(D: FloatArray, S: FloatArray, C: FloatArray, sigma: Sigma, signed: bool) -> FloatArray:
     """Confidence in the supports of C over the pool S, which is taken as exact: (samples,)."""
-    return support_confidence(D, S, C, sigma, signed=signed)
+    return support_posterior(D, S, C, sigma, signed=signed).confidence
 
 
 def _errors(D: FloatArray, S: FloatArray, C: FloatArray, sigma: Sigma, signed: bool) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Found against true: which slot is which component, and every column of the paper's support tables."""
+"""Found against true: which slot is which component, and how many supports are right."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from gmcr.errors import InputError
 from gmcr.validation import BoolArray, FloatArray
 
 IntArray = NDArray[np.intp]
-
-FLOOR = 0.5  # the paper's level, fixed in advance below its smallest true concentration of one
-BLOCK = 1024  # supports compared with all others at a time: bounds the memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +33,6 @@ class Match:
     no_miss : share of samples whose support contains the true one
     min_cos : smallest of the matched cosines, NaN if nothing matched
     misses : true components left without a slot because fewer slots than components are in use
-    isolating_pairs : matched slots that admit an isolating pair among the found supports
-    isolating_pairs_ceiling : the same count on the true supports
-    floor : concentration above which a selection counts in the next two
-    usage_ratio_above, exact_above : usage ratio and exact after selections up to `floor` are dropped
-    spurious : median concentration on selected slots outside the true support, NaN if there are none
     """
 
     assignment: IntArray
@@ -53,12 +45,6 @@ class Match:
     no_miss: float
     min_cos: float
     misses: int
-    isolating_pairs: int
-    isolating_pairs_ceiling: int
-    floor: float
-    usage_ratio_above: float
-    exact_above: float
-    spurious: float
 
     def as_row(self) -> dict[str, int | float]:
         """The numbers, one column each; the matching itself is left out."""
@@ -66,7 +52,7 @@ class Match:
         return {name: value for name, value in vars(self).items() if name not in matching}
 
 
-def match(found: Any, truth: Any, *, floor: float = FLOOR) -> Match:
+def match(found: Any, truth: Any) -> Match:
     """Match found components to true ones (Hungarian assignment on profile cosine) and compare supports.
 
     Only slots active in at least one sample take part, and only true components that some sample holds.
@@ -77,7 +63,6 @@ def match(found: Any, truth: Any, *, floor: float = FLOOR) -> Match:
     ----------
     found, truth : each a Decomposition, a fitted model's or a generator's result with `C` and `S`, or a pair
         (components, concentrations) of shapes (slots, channels) and (samples, slots)
-    floor : the concentration floor of `usage_ratio_above` and `exact_above`
 
     Returns
     -------
@@ -90,12 +75,9 @@ def match(found: Any, truth: Any, *, floor: float = FLOOR) -> Match:
     matched = np.zeros_like(in_use)
     matched[assignment[assignment >= 0]] = True
 
-    sizes, supports, true_supports = np.abs(found.concentrations), found.supports, truth.supports
-    target = _true_supports_by_slot(assignment, true_supports, found.n_components)
+    supports, target = found.supports, supports_by_slot(assignment, truth.supports, found.n_components)
     # A true component without a slot is missed by every sample that holds it, whatever else it selects.
-    lost = true_supports[:, assignment < 0].any(axis=1)
-    outside = sizes[supports & ~target]
-    above = supports & (sizes > floor)
+    lost = truth.supports[:, assignment < 0].any(axis=1)
     return Match(
         assignment=assignment,
         cosines=cosines,
@@ -103,56 +85,11 @@ def match(found: Any, truth: Any, *, floor: float = FLOOR) -> Match:
         count=int(in_use.sum()),
         true_count=int(true_in_use.sum()),
         usage_ratio=found.usage / truth.usage,
-        exact=_exact(supports, target, lost),
+        exact=float(np.mean((supports == target).all(axis=1) & ~lost)),
         no_miss=float(np.mean((supports >= target).all(axis=1) & ~lost)),
         min_cos=float(np.nanmin(cosines)) if matched.any() else nan,
         misses=int(np.count_nonzero(true_in_use & (assignment < 0))),
-        isolating_pairs=int(np.count_nonzero(has_isolating_pair(supports) & matched)),
-        isolating_pairs_ceiling=isolating_pairs(true_supports),
-        floor=float(floor),
-        usage_ratio_above=int(above.sum()) / truth.usage,
-        exact_above=_exact(above, target, lost),
-        spurious=float(np.median(outside)) if outside.size else nan,
     )
-
-
-def isolating_pairs(supports: BoolArray) -> int:
-    """How many components admit an isolating pair (Conjecture R); see `has_isolating_pair`."""
-    return int(np.count_nonzero(has_isolating_pair(supports)))
-
-
-def has_isolating_pair(supports: BoolArray) -> BoolArray:
-    """Which components admit an isolating pair, in the spanned reading of Conjecture R.
-
-    A component counts when two samples meet in it alone and the support of each occurs at least as often
-    as it has members: only then can the concentrations on that support span it.
-
-    Parameters
-    ----------
-    supports : (samples, components) bool
-
-    Returns
-    -------
-    (components,) bool
-    """
-    supports = np.asarray(supports, dtype=bool)
-    packed, occurs = np.unique(np.packbits(supports, axis=1), axis=0, return_counts=True)
-    members = np.unpackbits(packed, axis=1, count=supports.shape[1]).astype(np.float32)
-    size = members.sum(axis=1)
-    spanned = (size > 0) & (occurs >= size)
-    members, size, occurs = members[spanned], size[spanned], occurs[spanned]
-
-    admits = np.zeros(supports.shape[1], dtype=bool)
-    # Two samples of the same pure component meet in it alone; it takes two of them.
-    admits |= (members[(size == 1) & (occurs >= 2)] > 0).any(axis=0)
-    for start in range(0, len(members), BLOCK):
-        block = members[start : start + BLOCK]
-        meets_in_one = block @ members.T == 1
-        rows = np.arange(len(block))
-        meets_in_one[rows, start + rows] = False  # a support with itself: dealt with above
-        partners = meets_in_one.astype(np.float32) @ members
-        admits |= ((block > 0) & (partners > 0)).any(axis=0)
-    return admits
 
 
 def _decomposition(source: Any, name: str) -> Decomposition:
@@ -207,13 +144,9 @@ def _assign(found: Decomposition, truth: Decomposition) -> tuple[IntArray, Float
     return assignment, matched_cosines
 
 
-def _true_supports_by_slot(assignment: IntArray, true_supports: BoolArray, n_slots: int) -> BoolArray:
+def supports_by_slot(assignment: IntArray, true_supports: BoolArray, n_slots: int) -> BoolArray:
     """(samples, slots) the supports the found ones should be, as far as true components have slots."""
     target = np.zeros((len(true_supports), n_slots), dtype=bool)
     matched = assignment >= 0
     target[:, assignment[matched]] = true_supports[:, matched]
     return target
-
-
-def _exact(supports: BoolArray, target: BoolArray, lost: BoolArray) -> float:
-    return float(np.mean((supports == target).all(axis=1) & ~lost))

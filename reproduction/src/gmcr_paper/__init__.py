@@ -6,7 +6,8 @@
     real_table.py, real_figure.py, phi.py, reuse.py, gate.py
                      one table or figure each: the runs it needs, and how it is made from finished ones
     energy_cells.py  what the tables of EB-gMCR share; methods.py: names of methods, and how each is run
-    studies/         what is measured in a run; baselines/: the methods to compare with
+    studies/         what is measured in a run; baselines/: the methods to compare with; support_columns.py: found
+                     against true supports
     running.py       runs in parallel, those that are missing; results.py: the folder of finished ones
     published.py     the paper's own values, for the columns that say so
     claims_*.py      statements of the paper, each checked on the runs there are; truth.py: the truth's own R²

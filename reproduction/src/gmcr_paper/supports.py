@@ -96,7 +96,7 @@ def _row(n: int, snr: int, label: str, lines: Sequence[dict[str, Any]], n_runs: 
 
 
 def support_cells(lines: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """The support columns over runs; each line is a `Match.as_row()`."""
+    """The support columns over runs; each line is what `support_columns` gives."""
 
     def over(name: str, form: str = "{:.3f}") -> str:
         return mean_sd([line[name] for line in lines], form)

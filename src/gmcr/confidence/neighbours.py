@@ -16,13 +16,16 @@ one-change neighbour is plausible, and cost nothing elsewhere. The tableau is th
 from __future__ import annotations
 
 from math import exp, log, pi, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from gmcr.confidence.averages import NEVER, add_shares, average, log_joint_average
 from gmcr.decoding.tableau import COMPILED, DEPENDENT, TINY, Gram, enter, gram_row, leave, new_tableau
 from gmcr.threads import deal
+from gmcr.validation import BoolArray, FloatArray
 
 NEGLIGIBLE = 9.0  # log of the weight, below the heaviest, from which a support is left out (a share of 1e-4)
 MATTERS = 1e-2  # share of the weight from which a support's own neighbours are weighed as well
@@ -279,14 +282,9 @@ def _fill_diagonal(m, G, S, weights, pool, diagonal):
         diagonal[k] = max(total, TINY)
 
 
-def weigh_supports(
-    B, supports, largest, G, S, weights, variance, covariance, excess, own, own_r,
-    edges, heights, log_sizes, log_odds, names, signed, counted, presence,
-):  # fmt: skip
-    """Posterior weight of every sample's support among its neighbours.
+class Part(NamedTuple):
+    """Some samples with their supports, and the pool they are judged over.
 
-    Parameters
-    ----------
     B : (samples, slots), inner products of samples and profiles (weighted if `weights` is given)
     supports : (samples, slots) bool, the supports as returned
     largest : size of the largest of them
@@ -296,11 +294,42 @@ def weigh_supports(
         them to take from the Gram matrix; or (0, 0), (0,)
     own, own_r : (samples, slots) each sample's own share in the pool, and its residual's inner products with the
         profiles; or (0, 0)
+    signed : whether concentrations may be negative
+    """
+
+    B: FloatArray
+    supports: BoolArray
+    largest: int
+    G: FloatArray
+    S: FloatArray
+    weights: FloatArray
+    variance: FloatArray
+    covariance: FloatArray
+    excess: FloatArray
+    own: FloatArray
+    own_r: FloatArray
+    signed: bool
+
+
+class Prior(NamedTuple):
+    """A `SupportLaw` as the kernel wants it.
+
     edges, heights : (bins + 1,), (bins,) the law of concentrations
     log_sizes : (sizes,) log of the prior of a support's size, less that of what all supports of it have of odds
     log_odds : (slots,) log odds of each slot
     names : (slots,) random numbers of 64 bits; those of its members together name a support
-    signed : whether concentrations may be negative
+    """
+
+    edges: FloatArray
+    heights: FloatArray
+    log_sizes: FloatArray
+    log_odds: FloatArray
+    names: NDArray[np.uint64]
+
+
+def weigh_supports(part: Part, prior: Prior, counted: bool, presence: FloatArray) -> Any:
+    """Posterior weight of every sample's support among its neighbours.
+
     counted : whether the counts are wanted
     presence : (samples, slots) of zeros, filled with the posterior probability of each slot; or (0, 0)
 
@@ -310,24 +339,20 @@ def weigh_supports(
     highest : (samples,) posterior of the heaviest support
     size_counts, slot_counts, bin_counts : posterior numbers of samples by size, of selections by slot and by bin
     """
-    confidence, highest = np.empty(len(B)), np.empty(len(B))
-    n_blocks = min(len(B), BLOCKS)
-    counts = tuple(np.zeros((n_blocks, n)) for n in (log_sizes.size, B.shape[1], heights.size))
-    arguments = (
-        B, supports, largest, G, S, weights, variance, covariance, excess, own, own_r,
-        edges, heights, log_sizes, log_odds, names, signed, counted, presence, confidence, highest, *counts,
-    )  # fmt: skip
-    deal(_weigh_supports, n_blocks, 1, *arguments)
+    n_samples, n_slots = part.B.shape
+    confidence, highest = np.empty(n_samples), np.empty(n_samples)
+    n_blocks = min(n_samples, BLOCKS)
+    counts = tuple(np.zeros((n_blocks, n)) for n in (prior.log_sizes.size, n_slots, prior.heights.size))
+    deal(_weigh_supports, n_blocks, 1, part, prior, counted, presence, confidence, highest, counts)
     return confidence, highest, *(count.sum(axis=0) for count in counts)
 
 
 @njit(**COMPILED, nogil=True)
-def _weigh_supports(
-    B, supports, largest, G, S, weights, variance, covariance, excess, own, own_r,
-    edges, heights, log_sizes, log_odds, names, signed, counted, presence,
-    confidence, highest, size_counts, slot_counts, bin_counts, start, stop,
-):  # fmt: skip
+def _weigh_supports(part, prior, counted, presence, confidence, highest, counts, start, stop):
     """The same for blocks `start` to `stop` of the samples, each with a row of the counts."""
+    B, supports, largest, G, S, weights, variance, covariance, excess, own, own_r, signed = part
+    edges, heights, log_sizes, log_odds, names = prior
+    size_counts, slot_counts, bin_counts = counts
     n_samples, n_slots = B.shape
     n_blocks = len(size_counts)
     weighted, learned, apart = weights.shape[0] > 0, covariance.shape[0] > 0, own.shape[0] > 0
@@ -356,22 +381,13 @@ def _weigh_supports(
     diagonal = np.empty(n_slots)
     for block in range(start, stop):
         for m in range(block * n_samples // n_blocks, (block + 1) * n_samples // n_blocks):
-            own_weights = weights[m] if weighted else none
             pool = (
                 covariance, excess[m] if learned else 0.0, own[m] if apart else none, own_r[m] if apart else none,
             )  # fmt: skip
             _fill_diagonal(m, G, S, weights, pool, diagonal)
+            gram = Gram(G, S, weights[m] if weighted else none)
             n_found = _explore(
-                B[m],
-                diagonal,
-                supports[m],
-                Gram(G, S, own_weights),
-                pool,
-                variance[m],
-                law,
-                scratch,
-                nodes,
-                work,
+                B[m], diagonal, supports[m], gram, pool, variance[m], law, scratch, nodes, work
             )
             total = 0.0
             for number in range(n_found):

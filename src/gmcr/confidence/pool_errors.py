@@ -20,7 +20,7 @@ from gmcr.confidence.uncut import cut_moments
 from gmcr.validation import FloatArray
 
 LARGEST_SHARE = (
-    0.9  # of a sample in the pool: without the only sample that has a component, nothing is left of it
+    0.9  # of a sample in the pool: without the only one that has a component, nothing is left of it
 )
 LARGEST_EXCESS = 0.5  # of a profile's squared norm that may be error: more of it cannot be taken off again
 

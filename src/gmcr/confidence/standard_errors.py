@@ -49,7 +49,12 @@ def concentration_errors(
     -------
     (samples, slots); infinite where profiles of a support depend on each other
     """
-    profiles, amounts, sigma = check_factors(S, C, noise)
+    profiles, amounts = check_pool(S), check_samples(C, "C")
+    if amounts.shape[1] != len(profiles):
+        raise InputError(
+            f"C has {amounts.shape[1]} columns and S has {len(profiles)} rows; they must be as many."
+        )
+    sigma = _check_noise(noise, len(amounts), profiles.shape[1])
     norms = np.linalg.norm(profiles, axis=1)
     unit, scaled = profiles / norms[:, None], amounts * norms
     level, W = sigma.per_sample(), sigma.entry_weights()
@@ -197,19 +202,6 @@ def _invert(A, n):
             if l != k:
                 A[k, l] /= pivot
         A[k, k] = 1.0 / pivot
-
-
-# Checks
-
-
-def check_factors(S: Any, C: Any, noise: Any) -> tuple[FloatArray, FloatArray, Sigma]:
-    """Pool (slots, channels), concentrations (samples, slots) and noise, NaN where an entry is missing."""
-    profiles, amounts = check_pool(S), check_samples(C, "C")
-    if amounts.shape[1] != len(profiles):
-        raise InputError(
-            f"C has {amounts.shape[1]} columns and S has {len(profiles)} rows; they must be as many."
-        )
-    return profiles, amounts, _check_noise(noise, len(amounts), profiles.shape[1])
 
 
 def _check_noise(noise: Any, n_samples: int, n_channels: int | None = None) -> Sigma:

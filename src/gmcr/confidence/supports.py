@@ -1,4 +1,4 @@
-"""How sure each support is: its posterior weight among its neighbours, and whether such numbers hold.
+"""How sure each support is: its posterior weight among its neighbours.
 
 Gaussian noise; the law of supports and concentrations is estimated from the decomposition itself
 (`gmcr.confidence.support_law`). The decoder's price λ is more severe than that law, so weak components are missed
@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy.stats import beta
 
 from gmcr.confidence.support_law import SupportLaw
 from gmcr.confidence.weighing import Judged
-from gmcr.errors import InputError
 from gmcr.threads import threads
-from gmcr.validation import FloatArray, as_numbers
+from gmcr.validation import FloatArray
 
 
 @dataclass(frozen=True)
@@ -45,33 +42,6 @@ class Posterior:
     def q(self) -> float:
         """q of Theorem 3(a), 1 − E[max_A Pr(J = A | x)]: the share of samples that no estimator decodes."""
         return float(np.mean(1.0 - self.highest))
-
-
-def support_confidence(
-    D: Any,
-    S: Any,
-    C: Any,
-    noise: Any,
-    *,
-    learned: Any = False,
-    pool_covariance: Any = None,
-    law: SupportLaw | None = None,
-    signed: bool = False,
-) -> FloatArray:
-    """Probability that each support is right: (samples,); see `support_posterior`.
-
-    Examples
-    --------
-    >>> from gmcr import decode, make_mixtures
-    >>> from gmcr.confidence.supports import support_confidence
-    >>> mix = make_mixtures(n_components=8, n_samples=50, snr_db=30, n_features=64, random_state=0)
-    >>> out = decode(mix.D, mix.S, noise=mix.sigma)
-    >>> bool(support_confidence(mix.D, mix.S, out.concentrations, mix.sigma).mean() > 0.99)
-    True
-    """
-    return support_posterior(
-        D, S, C, noise, learned=learned, pool_covariance=pool_covariance, law=law, signed=signed
-    ).confidence
 
 
 def support_posterior(
@@ -105,9 +75,14 @@ def support_posterior(
     signed : whether concentrations may be negative
     presence : whether `Posterior.presence` is wanted
 
-    Returns
-    -------
-    Posterior
+    Examples
+    --------
+    >>> from gmcr import decode, make_mixtures
+    >>> from gmcr.confidence.supports import support_posterior
+    >>> mix = make_mixtures(n_components=8, n_samples=50, snr_db=30, n_features=64, random_state=0)
+    >>> out = decode(mix.D, mix.S, noise=mix.sigma)
+    >>> bool(support_posterior(mix.D, mix.S, out.concentrations, mix.sigma).confidence.mean() > 0.99)
+    True
     """
     judged = Judged.of(D, S, C, noise, learned, pool_covariance, signed)
     with threads():
@@ -115,50 +90,3 @@ def support_posterior(
         wanted = np.zeros(judged.C.shape) if presence else None
         confidence, highest = judged.weigh(law, wanted)
     return Posterior(confidence, highest, wanted, law)
-
-
-def component_presence(presence: FloatArray) -> FloatArray:
-    """Probability that each component is in any sample at all, (slots,), from `Posterior.presence`."""
-    return -np.expm1(np.log1p(-np.minimum(presence, 1.0 - 1e-16)).sum(axis=0))
-
-
-# Whether confidences hold
-
-
-def calibration(confidence: Any, right: Any, bins: int = 10, level: float = 0.99) -> pd.DataFrame:
-    """Stated against observed: one row per bin of equal width that holds any sample.
-
-    Parameters
-    ----------
-    confidence : (samples,) stated probabilities
-    right : (samples,) bool, whether the support was right
-    bins : number of bins between zero and one
-    level : of the binomial interval (Clopper and Pearson)
-
-    Returns
-    -------
-    DataFrame with bin, n, stated, observed, low, high
-    """
-    stated, hits = as_numbers(confidence, "confidence"), np.asarray(right, dtype=bool)
-    if stated.ndim != 1 or stated.shape != hits.shape:
-        raise InputError(
-            f"confidence and right must be one number per sample each, but have shapes {stated.shape} "
-            f"and {hits.shape}."
-        )
-    if not ((stated >= 0) & (stated <= 1)).all():
-        raise InputError("confidence must lie between 0 and 1 for every sample.")
-    place = np.minimum((stated * bins).astype(int), bins - 1)
-    rows = []
-    for one in np.unique(place):
-        inside = place == one
-        n, k = int(inside.sum()), int(hits[inside].sum())
-        low = beta.ppf((1 - level) / 2, k, n - k + 1) if k else 0.0
-        high = beta.ppf((1 + level) / 2, k + 1, n - k) if k < n else 1.0
-        rows.append((int(one), n, float(stated[inside].mean()), k / n, float(low), float(high)))
-    return pd.DataFrame(rows, columns=["bin", "n", "stated", "observed", "low", "high"])
-
-
-def expected_calibration_error(confidence: Any, right: Any, bins: int = 10) -> float:
-    """Mean distance between stated and observed over the bins, each weighted by its samples."""
-    table = calibration(confidence, right, bins)
-    return float(np.average((table["stated"] - table["observed"]).abs(), weights=table["n"]))

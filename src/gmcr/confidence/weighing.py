@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gmcr.confidence.neighbours import weigh_supports
+from gmcr.confidence.neighbours import Part, Prior, weigh_supports
 from gmcr.confidence.pool_errors import (
     PoolErrors,
     least_squares_covariance,
@@ -30,58 +30,6 @@ LAW_ROUNDS = 8  # of expectation and maximisation
 VISIBLE = 3.0  # standard errors from which a concentration shows in its sample
 
 _NONE = np.zeros((0, 0))
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some samples, ready for the kernel; the fields are its arguments.
-
-    rows : which samples these are
-    """
-
-    rows: np.ndarray
-    B: FloatArray
-    supports: BoolArray
-    gram: FloatArray
-    S: FloatArray
-    weights: FloatArray
-    variance: FloatArray
-    covariance: FloatArray
-    excess: FloatArray
-    own: FloatArray
-    own_r: FloatArray
-    signed: bool
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """(samples,) size of each support."""
-        return self.supports.sum(axis=1)
-
-    def weigh(self, law: SupportLaw, counted: bool = False, presence: FloatArray = _NONE) -> Any:
-        """`weigh_supports` on these samples."""
-        log_sizes = law.log_sizes
-        # Sizes that the law has not seen go on as it ends.
-        missing = max(int(self.sizes.max(initial=0)) + 1 - len(log_sizes), 0)
-        log_sizes = np.concatenate([log_sizes, np.full(missing, log_sizes[-1] - np.log(2.0))])
-        names = np.random.default_rng(0).integers(1, 2**63, len(self.S), dtype=np.uint64)
-        given: tuple[Any, ...] = (
-            law.edges,
-            law.heights,
-            log_sizes,
-            np.log(law.odds),
-            names,
-            self.signed,
-            counted,
-            presence,
-        )
-        return weigh_supports(*self._problem(), *given)
-
-    def _problem(self) -> tuple[Any, ...]:
-        largest = int(self.sizes.max(initial=0))
-        return (
-            self.B, self.supports, largest, self.gram, self.S, self.weights, self.variance,
-            self.covariance, self.excess, self.own, self.own_r,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -153,17 +101,17 @@ class Judged:
         """The same on some of the samples."""
         return replace(self, D=self.D[rows], C=self.C[rows], sigma=self.sigma[rows], own=self.own[rows])
 
-    def parts(self) -> Iterator[Part]:
-        """All samples, in parts whose Gram matrices have one form."""
+    def parts(self) -> Iterator[tuple[np.ndarray, Part]]:
+        """All samples, by their rows, in parts whose Gram matrices have one form."""
         form = np.isnan(self.D.sum(axis=1)) + 2 * self.own
         for one in np.unique(form):
             rows = np.flatnonzero(form == one)
             for first in range(0, len(rows), CHUNK):
-                part = rows[first : first + CHUNK]
-                yield replace(self.rows(part)._part(), rows=part)
+                some = rows[first : first + CHUNK]
+                yield some, self.rows(some)._part()
 
     def _part(self) -> Part:
-        """All samples, which are of one form, as one part."""
+        """All samples, which are of one form, ready for the kernel."""
         X, C, S, pool, variance = self.D, self.C, self.S, self.pool, self.level**2
         W = self.sigma.entry_weights(X)
         about_fit = np.ones(len(X)) if W.size else variance
@@ -179,10 +127,9 @@ class Judged:
                 own, own_r, along = own_shares(X, S, C, W, variance, pool)
                 B -= own * along[:, None]
             about_fit = about_fit * (1.0 + leverage)
+        largest = int(np.count_nonzero(C, axis=1).max(initial=0))
         about_fit = about_fit * left
-        return Part(
-            np.arange(len(X)), B, C != 0, S @ S.T, S, W, about_fit, covariance, excess, own, own_r, self.signed
-        )  # fmt: skip
+        return Part(B, C != 0, largest, S @ S.T, S, W, about_fit, covariance, excess, own, own_r, self.signed)
 
     def law(self) -> SupportLaw:
         """The law behind these samples, estimated from some of them where they are many.
@@ -194,9 +141,9 @@ class Judged:
         if not (spread > 0).any():
             return first_law(self.C, 0.0)
         law = first_law(self.C, VISIBLE * float(np.quantile(spread[spread > 0], 0.25)))
-        parts = list(some.parts())
+        parts = [part for _, part in some.parts()]
         for _ in range(LAW_ROUNDS):
-            counts = [part.weigh(law, counted=True)[2:] for part in parts]
+            counts = [_weigh(part, law, True, _NONE)[2:] for part in parts]
             sizes, slots, bins = (sum(one) for one in zip(*counts))
             law = law_of_counts(law.edges, bins, sizes, slots)
         return law
@@ -204,12 +151,22 @@ class Judged:
     def weigh(self, law: SupportLaw, presence: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Posterior of each support and of the heaviest one, both (samples,); `presence` is filled if given."""
         confidence, highest = np.empty(len(self.D)), np.empty(len(self.D))
-        for part in self.parts():
+        for rows, part in self.parts():
             inside = _NONE if presence is None else np.zeros(part.B.shape)
-            confidence[part.rows], highest[part.rows], *_ = part.weigh(law, presence=inside)
+            confidence[rows], highest[rows], *_ = _weigh(part, law, False, inside)
             if presence is not None:
-                presence[part.rows] = inside
+                presence[rows] = inside
         return confidence, highest
+
+
+def _weigh(part: Part, law: SupportLaw, counted: bool, presence: FloatArray) -> Any:
+    """`weigh_supports` under a law; sizes that it has not seen go on as it ends."""
+    log_sizes = law.log_sizes
+    missing = max(part.largest + 1 - len(log_sizes), 0)
+    log_sizes = np.concatenate([log_sizes, np.full(missing, log_sizes[-1] - np.log(2.0))])
+    names = np.random.default_rng(0).integers(1, 2**63, len(part.S), dtype=np.uint64)
+    prior = Prior(law.edges, law.heights, log_sizes, np.log(law.odds), names)
+    return weigh_supports(part, prior, counted, presence)
 
 
 def spread_rows(n_samples: int, most: int = LAW_SAMPLES) -> np.ndarray:

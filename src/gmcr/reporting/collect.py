@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from gmcr.confidence.standard_errors import concentration_errors, profile_errors
-from gmcr.confidence.supports import support_confidence
+from gmcr.confidence.supports import support_posterior
 from gmcr.confidence.weighing import spread_rows
 from gmcr.decoder import Decoding, is_explained
 from gmcr.decomposition import Decomposition
@@ -207,10 +207,9 @@ def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatA
     left = found.reconstruct()
     np.subtract(D, left, out=left)
     misfit = np.nansum(np.square(left, out=left), axis=1) / sigma**2
-    confidence = support_confidence(
-        D, found.components, found.concentrations, sigma, learned=True, signed=found.signed
-    )
-    return misfit, is_explained(misfit, D, found.concentrations), confidence, sigma
+    C = found.concentrations
+    judged = support_posterior(D, found.components, C, sigma, learned=True, signed=found.signed)
+    return misfit, is_explained(misfit, D, C), judged.confidence, sigma
 
 
 def _certificate(D: FloatArray, found: Decomposition, model: Fitted | None) -> Facts:

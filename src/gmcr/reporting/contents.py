@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gmcr.decomposition import Decomposition
 from gmcr.rank import RankReport
-from gmcr.theory.bands import Ambiguity
 from gmcr.theory.certificate import Certificate
+from gmcr.theory.feasible_bands import Ambiguity
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.evidence import Evidence
 

@@ -19,9 +19,9 @@ from gmcr.errors import FileError
 from gmcr.rank import RankReport
 from gmcr.reporting.contents import Contents, LibraryMatch
 from gmcr.storage import read_model, write_model
-from gmcr.theory.bands import Ambiguity, Band
 from gmcr.theory.certificate import Certificate
 from gmcr.theory.conditions import RobustWindow
+from gmcr.theory.feasible_bands import Ambiguity, Band
 from gmcr.validation import FloatArray
 from gmcr.window.evidence import Evidence
 

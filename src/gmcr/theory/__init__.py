@@ -1,14 +1,11 @@
 """What can be said about a solution: the paper's theorems as computations.
 
     spark.py         the spark margin of a pool, as an interval (Definition 1)
-    window.py        the window of prices (Theorem 1), noise levels (Theorem 2), detection limits
+    window.py        the window of prices (Theorem 1), noise levels (Theorem 2)
     pairs.py         isolating pairs, and groups of components that the samples never separate
     certificate.py   the verdict on conditions C1 to C11 (conditions.py, facts.py, solution.py; Theorem 2)
-    confidence.py    how probably each support is right (Theorem 3a), with weighing.py and neighbours.py below it,
-                     support_law.py, pool_errors.py, completion.py, uncut.py and recalibration.py;
-                     standard_errors.py
-    ambiguity.py     how differently components could look and fit as well, with bands.py, transformations.py,
-                     extremes.py and feasible_plane.py
+    ambiguity.py     how differently components could look and fit as well, with feasible_bands.py,
+                     transformations.py, extremes.py and feasible_plane.py
 
 Everything takes arrays or a `Decomposition` and returns numbers or tables; no solver may be called from here, so
 that a certificate holds for a solution from anywhere.

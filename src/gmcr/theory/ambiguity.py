@@ -17,8 +17,8 @@ from scipy.stats import norm
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.noise import rounding_floor
-from gmcr.theory.bands import Ambiguity, Band
 from gmcr.theory.extremes import End, coefficient_range, extremes
+from gmcr.theory.feasible_bands import Ambiguity, Band
 from gmcr.theory.feasible_plane import (
     FeasibleArea,
     FeasiblePair,

@@ -15,7 +15,6 @@ from gmcr.theory import conditions as check
 from gmcr.theory.conditions import FAILS, HOLDS, UNCHECKED, Condition, RobustWindow
 from gmcr.theory.facts import Facts, gather
 from gmcr.theory.pairs import never_separated
-from gmcr.theory.window import limits_of
 from gmcr.threads import threads
 
 SAID = {
@@ -34,7 +33,6 @@ class Certificate:
     ----------
     verdict : "proved", "conditional", "consistent" or "unsupported"
     sentence : the verdict with its reason
-    conditions : table with columns name, status ("holds", "fails", "unchecked"), value, threshold, note
     alpha : probability that the noise exceeds the levels used here, in which case nothing is proved
     known_pool : whether the profiles were taken as known
     constants : k, c_min and the other constants of the model
@@ -42,13 +40,13 @@ class Certificate:
     concentration_error : what is guaranteed of concentrations where the verdict is "proved" or "conditional"
     profile_error : the same of profiles, as distance from the true direction
     robust : the robust window of a learned pool, None for a known one
+    conditions : table with columns name, status ("holds", "fails", "unchecked"), value, threshold, note
     components : table with holders, isolating pairs, diversity level and detection limits of each component
     groups : components that the samples never separate
     """
 
     verdict: str
     sentence: str
-    conditions: pd.DataFrame
     alpha: float
     known_pool: bool
     constants: dict[str, float]
@@ -56,6 +54,7 @@ class Certificate:
     concentration_error: float
     profile_error: float
     robust: RobustWindow | None
+    conditions: pd.DataFrame
     components: pd.DataFrame
     groups: list[tuple[int, ...]]
 
@@ -83,22 +82,7 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types throughout; numbers that are not finite become None."""
-        return _plain(
-            {
-                "verdict": self.verdict,
-                "sentence": self.sentence,
-                "alpha": self.alpha,
-                "known_pool": self.known_pool,
-                "constants": self.constants,
-                "read_off": list(self.read_off),
-                "concentration_error": self.concentration_error,
-                "profile_error": self.profile_error,
-                "robust": None if self.robust is None else asdict(self.robust),
-                "conditions": self.conditions.to_dict("records"),
-                "components": self.components.to_dict("records"),
-                "groups": [list(group) for group in self.groups],
-            }
-        )
+        return _plain(vars(self))
 
     def _rows(self) -> list[tuple[str, str, str, str, str]]:
         """The conditions as texts: name, status, value, threshold, note."""
@@ -320,7 +304,8 @@ def _constants(facts: Facts) -> dict[str, float]:
 
 def _components(facts: Facts, decomposition: Decomposition) -> pd.DataFrame:
     price = usage_price(facts.n_slots, facts.n_samples, facts.alpha)
-    limits = limits_of(facts.inverse, facts.sigma, price)
+    # From which concentration on a component pays for its selection, in each sample that holds it.
+    limits = pd.DataFrame(np.sqrt(facts.inverse * price) * facts.sigma[:, None])
     names = decomposition.component_names or tuple(str(j) for j in range(facts.n_slots))
     return pd.DataFrame(
         {
@@ -328,8 +313,8 @@ def _components(facts: Facts, decomposition: Decomposition) -> pd.DataFrame:
             "samples": np.count_nonzero(facts.C, axis=0),
             "isolating_pairs": facts.pairs.count,
             "diversity": facts.pairs.level,
-            "detection_limit": limits.typical,
-            "worst_detection_limit": limits.worst,
+            "detection_limit": limits.median(),
+            "worst_detection_limit": limits.max(),
         }
     )
 
@@ -339,7 +324,11 @@ def _number(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """With JSON types only."""
+    """With JSON types only; a table as its rows."""
+    if isinstance(value, pd.DataFrame):
+        return _plain(value.to_dict("records"))
+    if isinstance(value, RobustWindow):
+        return _plain(vars(value))
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

@@ -44,9 +44,8 @@ def fit_condition(name: str, facts: Facts, with_floor: bool = False) -> Conditio
         return Condition(name, FAILS, worst, 1.0, note)
     amounts = np.abs(facts.C[facts.C != 0])
     if with_floor and amounts.size and amounts.min() < facts.floor:
-        return Condition(
-            name, FAILS, float(amounts.min()), facts.floor, "a concentration lies below the floor ϑ"
-        )
+        note = "a concentration lies below the floor ϑ"
+        return Condition(name, FAILS, float(amounts.min()), facts.floor, note)
     return Condition(name, HOLDS, worst, 1.0, "largest residual over its tolerance")
 
 
@@ -92,13 +91,12 @@ def fixed_pool_window(facts: Facts) -> Condition:
         )
     if needed < reach:
         return Condition("fixed-pool window", HOLDS, needed, reach, "ε_fit + ε_prj against c_min s_min")
-    missing = decibels(needed, reach)
     if needed < facts.c_min * facts.spark.upper:
-        note = (
-            f"open if the spark margin is above {needed / facts.c_min:.4g}; it is between the interval's ends"
-        )
+        margin = f"{needed / facts.c_min:.4g}"
+        note = f"open if the spark margin is above {margin}; it is between the interval's ends"
         return Condition("fixed-pool window", UNCHECKED, needed, reach, note)
     paper = float((facts.net.norm + facts.net.projected).max())
+    missing = decibels(needed, reach)
     note = f"{missing:.1f} dB more SNR would open it ({decibels(paper, reach):.1f} dB by the paper's bounds)"
     note = note if reach > 0 else "the pool's spark margin is zero, and no SNR would open it"
     return Condition("fixed-pool window", FAILS, needed, reach, note)
@@ -167,7 +165,7 @@ class RobustWindow:
     f: float
     profile_error: float
     concentration_error: float
-    holds: tuple[bool, bool, bool, bool, bool]
+    holds: tuple[bool, ...]
     missing_db: float
 
 
@@ -191,39 +189,35 @@ def _robust(facts: Facts, level: float, scale: float) -> RobustWindow:
     """The window with the noise `scale` times what it is; the learned pool's margin stands for the true one's."""
     k, s_min = facts.k, facts.spark.lower
     error = scale * float((facts.eps_fit + facts.levels.norm).max())  # ε̄
-    first = np.sqrt(k) * error < s_min * level
-    f = float(span_distance(k, error, s_min, level)) if first else np.inf
-    far = float(profile_distance(k, f, f, s_min)) if first else np.inf
-    bound = (k * facts.c_max + error) / s_min if s_min > 0 else np.inf  # Ĉ
-    with np.errstate(invalid="ignore"):
-        kappa = (error + np.sqrt(k) * bound * far) / s_min if s_min > 0 else np.inf
-        floor = (error + k * facts.c_max * far / (1 - far)) / s_min if s_min > 0 and far < 1 else np.inf
-        holds = (
-            bool(first),
-            bool(np.sqrt(2 * k) * f < s_min),
-            bool(far * (1 + 2 / s_min) < 1) if s_min > 0 else False,
-            bool(kappa < facts.c_min),
-            bool(floor < facts.floor),
-        )
-        return RobustWindow(all(holds), f, far, float(kappa + bound * far), holds, 0.0)
+    if not np.sqrt(k) * error < s_min * level:
+        return RobustWindow(False, np.inf, np.inf, np.inf, (False,) * 5, 0.0)
+    f = float(span_distance(k, error, s_min, level))
+    far = float(profile_distance(k, f, f, s_min))
+    bound = (k * facts.c_max + error) / s_min  # Ĉ
+    kappa = (error + np.sqrt(k) * bound * far) / s_min
+    floor = (error + k * facts.c_max * far / (1 - far)) / s_min if far < 1 else np.inf
+    holds = (
+        True,
+        bool(np.sqrt(2 * k) * f < s_min),
+        bool(far * (1 + 2 / s_min) < 1),
+        bool(kappa < facts.c_min),
+        bool(floor < facts.floor),
+    )
+    return RobustWindow(all(holds), f, far, float(kappa + bound * far), holds, 0.0)
 
 
 def reuse_condition(facts: Facts) -> Condition:
     """Corollary 1: the fixed-pool window for a single fresh sample over this pool."""
     scale = float(np.median(facts.sigma))
     k, n = facts.k, int(facts.pairs.active.sum())
-    exact, paper = (
-        float(levels.norm + levels.projected)
-        for levels in (
-            law(scale, facts.S.shape[1], max(n, 1), 1, k, facts.alpha)
-            for law in (gaussian_levels, net_levels)
-        )
-    )
+    both = [
+        law(scale, facts.S.shape[1], max(n, 1), 1, k, facts.alpha) for law in (gaussian_levels, net_levels)
+    ]
+    exact, paper = (float(levels.norm + levels.projected) for levels in both)
     reach = facts.c_min * facts.spark.lower
     if exact < reach:
-        return Condition(
-            "single samples", HOLDS, exact, reach, "a new sample of median noise is decoded with proof"
-        )
+        note = "a new sample of median noise is decoded with proof"
+        return Condition("single samples", HOLDS, exact, reach, note)
     note = f"{decibels(exact, reach):.1f} dB short ({decibels(paper, reach):.1f} dB by the paper's bounds)"
     note = note if reach > 0 else "the pool's spark margin is zero, and no SNR would do"
     return Condition("single samples", FAILS, exact, reach, note)

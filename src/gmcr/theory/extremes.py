@@ -160,12 +160,8 @@ def extremes(block: Block, random_state: int = 0) -> list[tuple[End, End]]:
         again = best(problem, objective, promising)
         if again[0] < found[k][0]:
             found[k] = again
-    ends = [((low, at), (-high, there)) for (low, at), (high, there) in zip(found[::2], found[1::2])]
-    return [(_as_end(block, *low), _as_end(block, *high)) for low, high in ends]
-
-
-def _as_end(block: Block, value: float, x: FloatArray | None) -> End:
-    return value, None if x is None else block.transformation(x)
+    ends = [(value, None if x is None else block.transformation(x)) for value, x in found]
+    return [(low, (-value, T)) for low, (value, T) in zip(ends[::2], ends[1::2])]
 
 
 def coefficient_range(block: Block, row: int, column: int) -> tuple[float, float]:

@@ -47,17 +47,6 @@ class FeasiblePair:
     def to_dict(self) -> dict[str, Any]:
         return {"components": list(self.components), "a": list(self.a), "b": list(self.b)}
 
-    def draw(self, axes: Any = None) -> Any:
-        """The rectangle of both coefficients, with matplotlib."""
-        axes = _axes(axes)
-        (x0, x1), (y0, y1) = self.a, self.b
-        axes.fill([x0, x1, x1, x0], [y0, y0, y1, y1], alpha=0.3)
-        axes.plot([0.0], [0.0], "k.")
-        i, j = self.components
-        axes.set_xlabel(f"component {j} moved into concentrations of {i}")
-        axes.set_ylabel(f"component {i} moved into concentrations of {j}")
-        return axes
-
 
 @dataclass(frozen=True, eq=False)
 class FeasibleArea:
@@ -96,26 +85,6 @@ class FeasibleArea:
         ]
         return {"components": list(self.components), "areas": list(self.areas)} | plain | {"regions": regions}
 
-    def draw(self, axes: Any = None) -> Any:
-        """Both polygons and the regions, with matplotlib."""
-        axes = _axes(axes)
-        for corners in (self.inner, self.outer):
-            axes.plot(*np.vstack([corners, corners[:1]]).T, "k-", linewidth=0.8)
-        for (x, y), mask, name in zip(self.grids, self.masks, self.components):
-            if mask.any():
-                axes.contourf(x, y, mask.astype(float), levels=[0.5, 1.5], alpha=0.4)
-            axes.annotate(str(name), self.points[list(self.components).index(name)])
-        axes.plot(*self.points.T, "k.")
-        return axes
-
-
-def _axes(axes: Any) -> Any:
-    if axes is not None:
-        return axes
-    from matplotlib import pyplot  # only who draws needs it
-
-    return pyplot.subplots()[1]
-
 
 # Two components
 
@@ -125,7 +94,7 @@ def pair_intervals(block: Block) -> tuple[Interval, Interval]:
     return _interval(block, 0), _interval(block, 1)
 
 
-def pair_extremes(block: Block, a: tuple[float, float], b: tuple[float, float]) -> list[tuple[End, End]]:
+def pair_extremes(block: Block, a: Interval, b: Interval) -> list[tuple[End, End]]:
     """Per component the least and the largest log ‖c_i‖ ‖s_i‖ over the intervals, and T there: exact.
 
     For one coefficient fixed the share is the norm of a point on a line, so it is largest at an end of the

@@ -65,11 +65,11 @@ def isolating_pairs(supports: Any, *, pure: bool = False) -> IsolatingPairs:
     pure : whether a pure sample isolates its component by itself, as the proofs allow (m = m'); by default a
         pair is two samples, which is how the paper counts
     """
-    patterns = _distinct(_check_supports(supports))
-    return _pairs(patterns, np.ones(len(patterns.held)), pure, np.nan)
+    held, samples = _distinct(_check(supports, "supports") != 0)
+    return _pairs(held, samples, np.ones(len(held)), pure, np.nan)
 
 
-def diverse_pairs(C: Any, *, pure: bool = False) -> IsolatingPairs:
+def diverse_pairs(C: Any) -> IsolatingPairs:
     """The isolating pairs of each component and the level γ_c at which the best of them is served.
 
     A pair is served at the lower level of its two supports. Candidate sets are taken to be the supports, as in
@@ -78,23 +78,10 @@ def diverse_pairs(C: Any, *, pure: bool = False) -> IsolatingPairs:
     Parameters
     ----------
     C : (samples, slots) concentrations, zero where a component is absent
-    pure : whether a pure sample isolates its component by itself
     """
-    concentrations = _check_concentrations(C)
-    patterns = _distinct(concentrations != 0)
-    return _pairs(patterns, _levels(concentrations, patterns), pure, 1.0)
-
-
-def diversity_levels(C: Any) -> FloatArray:
-    """The level at which each sample's support is spanned, of Conjecture R: (samples,).
-
-    For a support of ϰ components: the largest σ_min over ϰ samples of that support of their ϰ x ϰ matrix of
-    concentrations; zero where the support occurs less than ϰ times, infinite where it is empty. Exact where
-    the choices can be enumerated, and otherwise a lower bound.
-    """
-    concentrations = _check_concentrations(C)
-    patterns = _distinct(concentrations != 0)
-    return _levels(concentrations, patterns)[patterns.of_sample]
+    concentrations = _check(C, "C")
+    held, samples = _distinct(concentrations != 0)
+    return _pairs(held, samples, _levels(concentrations, held, samples), False, 1.0)
 
 
 def never_separated(supports: Any) -> list[tuple[int, ...]]:
@@ -114,7 +101,7 @@ def never_separated(supports: Any) -> list[tuple[int, ...]]:
     -------
     groups of slots, each sorted; components that no sample holds are in none
     """
-    held = _check_supports(supports)
+    held = _check(supports, "supports") != 0
     found = isolating_pairs(held, pure=True)
     together = held.T.astype(np.float64) @ held
     never_without = together == together.diagonal()[:, None]
@@ -152,18 +139,10 @@ def profile_distance(k: int, near: Any, far: Any, margin: Any) -> Any:
     return near + np.sqrt(2 * k) * (near + far) / margin
 
 
-@dataclass(frozen=True, eq=False)
-class _Patterns:
-    """The distinct supports: held (patterns, slots); the samples of each; the pattern of each sample."""
-
-    held: BoolArray
-    samples: list[IntArray]
-    of_sample: IntArray
-
-
-def _pairs(patterns: _Patterns, levels: FloatArray, pure: bool, unit: float) -> IsolatingPairs:
-    """The pairs, best served first; `unit` times their levels is reported."""
-    held, samples = patterns.held, patterns.samples
+def _pairs(
+    held: BoolArray, samples: list[IntArray], levels: FloatArray, pure: bool, unit: float
+) -> IsolatingPairs:
+    """The pairs of distinct supports, best served first; `unit` times their levels is reported."""
     occurs = np.array([len(group) for group in samples])
     alone = (held.sum(axis=1) == 1) & ((occurs > 1) | pure)
     n_slots = held.shape[1]
@@ -195,13 +174,18 @@ def _meetings(held: BoolArray, alone: BoolArray) -> Iterator[tuple[IntArray, Boo
         yield block, meet
 
 
-def _levels(C: FloatArray, patterns: _Patterns) -> FloatArray:
-    """The diversity level of each pattern: (patterns,)."""
-    sizes = patterns.held.sum(axis=1)
+def _levels(C: FloatArray, held: BoolArray, samples: list[IntArray]) -> FloatArray:
+    """The level at which each distinct support is spanned, of Conjecture R: (patterns,).
+
+    For a support of ϰ components: the largest σ_min over ϰ samples of that support of their ϰ x ϰ matrix of
+    concentrations; zero where the support occurs less than ϰ times, infinite where it is empty. Exact where
+    the choices can be enumerated, and otherwise a lower bound.
+    """
+    sizes = held.sum(axis=1)
     levels = np.where(sizes == 0, np.inf, 0.0)
-    for pattern, rows in enumerate(patterns.samples):
+    for pattern, rows in enumerate(samples):
         if len(rows) >= sizes[pattern] > 0:
-            levels[pattern] = most_diverse(C[np.ix_(rows, np.flatnonzero(patterns.held[pattern]))])
+            levels[pattern] = most_diverse(C[np.ix_(rows, np.flatnonzero(held[pattern]))])
     return levels
 
 
@@ -230,31 +214,22 @@ def _smallest(matrices: FloatArray) -> NDArray[np.floating[Any]]:
     return np.linalg.svd(matrices, compute_uv=False)[..., -1]
 
 
-def _distinct(supports: BoolArray) -> _Patterns:
+def _distinct(supports: BoolArray) -> tuple[BoolArray, list[IntArray]]:
+    """The distinct supports, (patterns, slots), and the samples of each."""
     packed = np.packbits(supports, axis=1)
     # Whole rows as single values sort much faster than rows of bytes.
     rows = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
     inverse = inverse.ravel()
     samples = np.split(np.argsort(inverse, kind="stable"), np.cumsum(np.bincount(inverse))[:-1])
-    return _Patterns(supports[first], samples, inverse)
+    return supports[first], samples
 
 
-def _check_supports(supports: Any) -> BoolArray:
-    array = as_numbers(supports, "supports", copy=False)
-    _refuse_shape(array, "supports")
-    return array != 0
-
-
-def _check_concentrations(C: Any) -> FloatArray:
-    array = as_numbers(C, "C", copy=False)
-    _refuse_shape(array, "C")
-    return array
-
-
-def _refuse_shape(array: FloatArray, name: str) -> None:
+def _check(table: Any, name: str) -> FloatArray:
+    array = as_numbers(table, name, copy=False)
     if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
         raise InputError(
             f"{name} must be a complete table, samples x slots, with at least one of each, "
             f"but has shape {array.shape}."
         )
+    return array

@@ -27,20 +27,17 @@ from numpy.typing import NDArray
 
 from gmcr.errors import InputError
 from gmcr.mixtures import as_generator
-from gmcr.theory.spark_relaxation import EIGEN_WORK, Relaxation
+from gmcr.theory.spark_relaxation import EIGEN_WORK, EPS, Relaxation
 from gmcr.theory.spark_search import find_below
 from gmcr.threads import threads
 from gmcr.validation import BoolArray, FloatArray, as_numbers, check_pool
 
 IntArray = NDArray[np.intp]
 
-EPS = float(np.finfo(float).eps)
 ENUMERATED = 20_000  # subsets looked at one by one rather than searched
 CHUNK = 4_096  # subsets decomposed at a time
 STARTS = 512  # of the search from above
-LIKELY = (
-    16  # subsets, from the smallest eigenvalue of their Gram matrix up, whose singular values are computed
-)
+LIKELY = 16  # subsets, those of the smallest eigenvalues, whose singular values are computed
 SWEEPS = 30  # of exchanges, at most; the search stands still long before
 # Levels that the search tries, as shares of the way from the lower end to the upper, each with a share of the
 # work that is left: first all of it, where small pools end; else what can be had.

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 from scipy.stats import chi2
 
 from gmcr.decoding.prices import ALPHA, usage_price
 from gmcr.errors import InputError
-from gmcr.validation import BoolArray, FloatArray, as_numbers, check_per_sample, check_pool
+from gmcr.validation import BoolArray, FloatArray, as_numbers
 
 SMALLEST_TAIL = -690.0  # log of the smallest tail probability that a float holds with all its digits
 STACKED = 4_000_000  # entries of Gram matrices inverted at a time
@@ -39,12 +38,6 @@ class PriceWindow:
     high: float
     is_open: bool
     missing_db: float
-
-    def place(self, price: float) -> str:
-        """Where a price lies: "below", "inside" or "above" the window, or "closed" where there is none."""
-        if not self.is_open:
-            return "closed"
-        return "below" if price <= self.low else "above" if price >= self.high else "inside"
 
     def __str__(self) -> str:
         if self.is_open:
@@ -69,130 +62,13 @@ def price_window(
     missing = -20 * np.log10(distance / (2 * np.sqrt(price))) if distance > 0 else np.inf
     return PriceWindow(
         low=price,
-        high=float(_high_end(np.array(distance), price)),
+        high=float(max(distance - np.sqrt(price), 0.0) ** 2),  # what a removal surely costs (Step 7)
         is_open=bool(distance > 2 * np.sqrt(price)),
         missing_db=float(max(missing, 0.0)),
     )
 
 
-def _high_end(distance: FloatArray, price: float) -> FloatArray:
-    """(distance − L_α)² where positive: what a removal surely costs on the noise event (Step 7)."""
-    return np.maximum(distance - np.sqrt(price), 0.0) ** 2
-
-
-# Per sample
-
-
-@dataclass(frozen=True, eq=False)
-class SampleWindows:
-    """The window of each sample: Theorem 1(b) with its own distances in place of c_min s_min.
-
-    Attributes
-    ----------
-    low : L_α², the same for all, in noise units
-    high : (samples,) (least distance − L_α)², infinite for samples that hold nothing
-    is_open : (samples,)
-    """
-
-    low: float
-    high: FloatArray
-    is_open: BoolArray
-
-    @property
-    def share_open(self) -> float:
-        """The share of samples whose window is open."""
-        return float(self.is_open.mean())
-
-    def holds(self, price: float) -> BoolArray:
-        """Which samples have a price inside their window: (samples,)."""
-        return self.is_open & (self.low < price) & (price < self.high)
-
-
-def sample_windows(C: Any, S: Any, noise: Any, *, alpha: float = ALPHA) -> SampleWindows:
-    """The window of each sample.
-
-    Removing component i moves a sample by dist(c_i s_i, span of the others) = c_i / √(G_J⁻¹)_ii, which Step 3
-    of the proof bounds by c_min s_min. With the distance itself the statement is about this sample, and
-    usually far less strict. It is exact for true supports and concentrations, and an estimate for others.
-
-    Parameters
-    ----------
-    C : (samples, slots) concentrations, zero where a component is absent
-    S : (slots, channels) pool
-    noise : standard deviation, one number or one per sample
-    """
-    costs = removal_costs(C, S, noise)
-    price = usage_price(costs.shape[1], costs.shape[0], alpha)
-    least = np.sqrt(np.min(costs, axis=1, initial=np.inf, where=~np.isnan(costs)))
-    return SampleWindows(price, _high_end(least, price), least > 2 * np.sqrt(price))
-
-
-def removal_costs(C: Any, S: Any, noise: Any) -> FloatArray:
-    """What removing a component costs a sample in noise units, c_i² / (G_J⁻¹)_ii / σ²: (samples, slots).
-
-    NaN where the sample does not hold the component; zero where the others of the sample replace it.
-
-    Parameters
-    ----------
-    C : (samples, slots) concentrations, zero where a component is absent
-    S : (slots, channels) pool, of any norm
-    noise : standard deviation, one number or one per sample
-    """
-    pool = check_pool(S)
-    concentrations = _check_table(C, len(pool), "C")
-    sigma = check_per_sample(noise, len(concentrations), "noise")
-    costs = concentrations**2 / inverse_gram_diagonals(pool, concentrations != 0)
-    variance = np.broadcast_to(sigma[:, None] ** 2, costs.shape)
-    # Without noise, what costs anything costs infinitely much.
-    free = np.where(costs > 0, np.inf, costs)
-    return np.divide(costs, variance, out=free, where=variance > 0)
-
-
-@dataclass(frozen=True, eq=False)
-class DetectionLimits:
-    """Per component the smallest concentration that would be found, in units of its unit-norm profile.
-
-    Attributes
-    ----------
-    typical : (slots,) median over the samples that hold the component; NaN where none does
-    worst : (slots,) largest over them
-    """
-
-    typical: FloatArray
-    worst: FloatArray
-
-
-def detection_limits(S: Any, supports: Any, noise: Any, price: Any) -> DetectionLimits:
-    """From which concentration on a component pays for its selection: √price · σ · √(G_J⁻¹)_ii.
-
-    Parameters
-    ----------
-    S : (slots, channels) pool, of any norm
-    supports : (samples, slots) bool; a component is looked for among its companions in each sample
-    noise : standard deviation, one number or one per sample
-    price : what a selection costs in noise units, one number or one per sample
-    """
-    pool = check_pool(S)
-    held = _check_table(supports, len(pool), "supports") != 0
-    sigma = check_per_sample(noise, len(held), "noise")
-    prices = check_per_sample(price, len(held), "price")
-    pool /= np.linalg.norm(pool, axis=1)[:, None]
-    return limits_of(inverse_gram_diagonals(pool, held), sigma, prices)
-
-
-def limits_of(inverse: FloatArray, sigma: FloatArray, price: Any) -> DetectionLimits:
-    """The same from the diagonals (G_J⁻¹)_ii of each sample's support: (samples, slots), NaN elsewhere."""
-    rows, slots = np.nonzero(~np.isnan(inverse))
-    limits = np.sqrt(inverse[rows, slots] * np.broadcast_to(price, sigma.shape)[rows]) * sigma[rows]
-    grouped = pd.Series(limits).groupby(slots)
-    empty = np.full(inverse.shape[1], np.nan)
-    return DetectionLimits(*(_placed(empty, grouped.agg(what)) for what in ("median", "max")))
-
-
-def _placed(empty: FloatArray, values: pd.Series) -> FloatArray:
-    placed = empty.copy()
-    placed[values.index.to_numpy()] = values.to_numpy()
-    return placed
+# Distances within each support
 
 
 def inverse_gram_diagonals(S: FloatArray, supports: BoolArray) -> FloatArray:
@@ -289,9 +165,7 @@ def chi_square_quantile(dof: int, log_tail: float) -> float:
     """
     if log_tail >= SMALLEST_TAIL:
         return float(chi2.isf(np.exp(log_tail), dof))
-    shape = (
-        max(dof, 2) / 2
-    )  # of the smallest even tail at least: chi-square grows with its degrees of freedom
+    shape = max(dof, 2) / 2  # at least one: chi-square grows with its degrees of freedom
 
     def excess(x: float) -> float:
         return shape * np.log(x) - x - np.log(x - shape + 1) - gammaln(shape) - log_tail
@@ -319,13 +193,4 @@ def _not_negative(values: Any, name: str) -> FloatArray:
     array = as_numbers(values, name)
     if array.size == 0 or not (np.isfinite(array) & (array >= 0)).all():
         raise InputError(f"{name} must be finite and not negative, but is {values}.")
-    return array
-
-
-def _check_table(table: Any, n_slots: int, name: str) -> FloatArray:
-    array = as_numbers(table, name, copy=False)
-    if array.ndim != 2 or array.shape[1] != n_slots or not np.isfinite(array).all():
-        raise InputError(
-            f"{name} must be a complete table, samples x {n_slots} slots, but has shape {array.shape}."
-        )
     return array

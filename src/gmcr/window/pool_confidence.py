@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gmcr.confidence.completion import completed_pool
 from gmcr.confidence.recalibration import Recalibration
 from gmcr.confidence.support_law import SupportLaw, first_law
-from gmcr.confidence.supports import support_confidence
+from gmcr.confidence.supports import support_posterior
 from gmcr.confidence.uncut import uncut_pool
 from gmcr.confidence.weighing import Judged, spread_rows
 from gmcr.noise import Sigma
@@ -76,7 +76,7 @@ class Judge:
 
     def _stated(self, D: FloatArray, C: FloatArray, sigma: Sigma, learned: BoolArray) -> FloatArray:
         """Posterior weights of supports as the law has them: (samples,)."""
-        return support_confidence(
+        return support_posterior(
             D,
             self.pool,
             C,
@@ -85,7 +85,7 @@ class Judge:
             pool_covariance=self.frozen.covariance,
             law=self.law,
             signed=self.frozen.constraints.signed,
-        )
+        ).confidence
 
     def _learn_law(self) -> None:
         """The law and the pool to judge by are learned in turn."""

@@ -7,11 +7,11 @@ from time import perf_counter
 from typing import Any
 
 from gmcr.mixtures import Mixtures
-from gmcr.scoring import match
 from gmcr.validation import FloatArray
 from gmcr_paper.results import Settings
 from gmcr_paper.running import Outcome
-from gmcr_paper.studies.synthetic import mixtures, scored
+from gmcr_paper.studies.synthetic import mixtures, scored, truth_of
+from gmcr_paper.support_columns import support_columns
 
 LOWEST = 0.97  # lower edge of the lowest band on synthetic data
 WITHOUT: dict[str, dict[str, Any]] = {  # the ablation: which weight each removed term has
@@ -83,7 +83,7 @@ def ending(model: Any) -> dict[str, Any]:
 
 def band_row(model: Any, band: Any, mix: Mixtures) -> dict[str, Any]:
     """A checkpoint decoded sample by sample: every column of the support tables."""
-    return match(band.decomposition, mix).as_row() | {
+    return support_columns(band.decomposition, truth_of(mix)) | {
         "low": band.low,
         "high": band.high,
         "epoch": band.epoch / model.n_epochs_,

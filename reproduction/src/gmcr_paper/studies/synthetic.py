@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.metrics import r_squared
 from gmcr.mixtures import Mixtures, make_mixtures
-from gmcr.scoring import match
 from gmcr.validation import FloatArray
 from gmcr_paper.baselines import SUCCESS_BANDS, counts_near, search_count
 from gmcr_paper.methods import ARD_PHI, SEARCHED, estimator, fitted
 from gmcr_paper.results import Settings
 from gmcr_paper.running import Outcome
+from gmcr_paper.support_columns import support_columns
 
 REFITS = 20  # rounds of refitting on the true supports
 NOTHING = {"count": 0, "r2": None, "min_cos": None, "exact": None}  # a method that found no component
@@ -101,9 +102,12 @@ def scored(mix: Mixtures, model: Any) -> dict[str, Any]:
     """A decomposition against the truth: every column of the support tables, and R²."""
     concentrations = model.concentrations_ if hasattr(model, "concentrations_") else model.concentrations
     components = model.components_ if hasattr(model, "components_") else model.components
-    return match((components, concentrations), mix).as_row() | {
-        "r2": r_squared(mix.D, concentrations @ components)
-    }
+    found = Decomposition.from_factors(concentrations, components, signed=True)
+    return support_columns(found, truth_of(mix)) | {"r2": r_squared(mix.D, concentrations @ components)}
+
+
+def truth_of(mix: Mixtures) -> Decomposition:
+    return Decomposition.from_factors(mix.C, mix.S, signed=True)
 
 
 def refitted(mix: Mixtures) -> FloatArray:

@@ -15,7 +15,7 @@ from gmcr.reporting.listing import Cell, Column, Listing, count_cell, number_cel
 from gmcr.reporting.section import SECTIONS, Block, Section, missing
 from gmcr.reporting.words import number, several
 from gmcr.text import POINTS, thinned
-from gmcr.theory.bands import Band
+from gmcr.theory.feasible_bands import Band
 from gmcr.validation import FloatArray
 
 ALL_POINTS = 200_000  # of all profiles together

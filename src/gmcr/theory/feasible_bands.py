@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gmcr.text import text_html
 from gmcr.theory.feasible_plane import FeasibleArea, FeasiblePair
 from gmcr.validation import FloatArray
+
+QUESTION = "Could it look different and fit as well?"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +92,14 @@ class Ambiguity:
             "notes": list(self.notes),
         }
 
-    def _repr_html_(self) -> str:
-        from gmcr.text import text_html
-
+    def _could(self) -> str:
         n_open = sum(not band.closed for band in self.bands)
-        could = (
+        return (
             f"{n_open} of {len(self.bands)} components could" if n_open else "No component could, up to noise"
         )
-        title = f"Could it look different and fit as well? {could}."
+
+    def _repr_html_(self) -> str:
+        title = f"{QUESTION} {self._could()}."
         return text_html(title, self.table().rename(columns={"alike": "profiles alike"}), self.notes)
 
     def __repr__(self) -> str:
@@ -104,20 +107,13 @@ class Ambiguity:
         return f"<Ambiguity: {len(self.bands)} components, {n_open} open>"
 
     def __str__(self) -> str:
-        n_open = sum(not band.closed for band in self.bands)
-        lines = ["Could it look different and fit as well?", ""]
-        lines.append(
-            "No component could, up to noise."
-            if not n_open
-            else f"{n_open} of {len(self.bands)} components could; their share of the signal lies anywhere "
-            "between min and max."
-        )
+        more = "" if self.closed else "; their share of the signal lies anywhere between min and max"
         rows = [["component", "share", "min", "max", "profiles", ""]]
         for band in self.bands:
             values = (band.share, band.min, band.max, band.alike)
             rows.append([band.name, *(_number(value) for value in values), band.why])
         widths = [max(len(row[k]) for row in rows) for k in range(5)]
-        lines.append("")
+        lines = [QUESTION, "", f"{self._could()}{more}.", ""]
         for name, *cells, why in rows:
             aligned = [cell.rjust(width) for cell, width in zip(cells, widths[1:])]
             lines.append("  ".join([name.ljust(widths[0]), *aligned, why]).rstrip())
