@@ -9,7 +9,14 @@ import numpy as np
 from numpy.random import Generator
 
 from gmcr.errors import InputError
-from gmcr.validation import BoolArray, FloatArray, check_pool
+from gmcr.validation import (
+    BoolArray,
+    FloatArray,
+    as_generator,
+    check_not_negative,
+    check_pool,
+    check_whole,
+)
 
 ProfileKind = Literal["orthonormal", "peaks", "bands"]
 NoiseKind = Literal["proportional", "constant", "poisson"]
@@ -113,8 +120,8 @@ def make_mixtures(
     >>> make_mixtures(n_components=16, n_samples=64, snr_db=30, random_state=0).D.shape
     (64, 512)
     """
-    _check_whole(n_components, "n_components")
-    _check_whole(n_samples, "n_samples")
+    check_whole(n_components, "n_components")
+    check_whole(n_samples, "n_samples")
     _check_noise(snr_db, noise, counts, offset, signed)
     low, high = _check_range(concentration, "concentration", least=0.0)
     rng = as_generator(random_state)
@@ -152,7 +159,7 @@ def _draw_profiles(
     peak_shape: str,
 ) -> FloatArray:
     """A random pool of unit-norm profiles, (components, channels)."""
-    _check_whole(n_channels, "n_features")
+    check_whole(n_channels, "n_features")
     if kind == "orthonormal":
         S = _direction_rows(rng, n_components, n_channels)
         return _unit_rows(S if signed else np.abs(S))
@@ -173,11 +180,8 @@ def _given_profiles(profiles: Any, n_components: int, signed: bool) -> FloatArra
     S = check_pool(profiles, name="profiles")
     if len(S) != n_components:
         raise InputError(f"profiles has {len(S)} rows, but n_components is {n_components}; they must agree.")
-    if not signed and (S < 0).any():
-        row, column = np.argwhere(S < 0)[0]
-        raise InputError(
-            f"profiles is negative at row {row}, column {column}; pass signed=True to allow that."
-        )
+    if not signed:
+        check_not_negative(S, "profiles")
     return _unit_rows(S)
 
 
@@ -310,11 +314,6 @@ def _check_noise(snr_db: float | None, noise: str, counts: float, offset: float,
         )
 
 
-def _check_whole(value: Any, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, but is {value!r}.")
-
-
 def _check_range(value: Any, name: str, *, least: float, whole: bool = False) -> tuple[float, float]:
     """A pair (low, high) with least <= low <= high and 0 < high."""
     kind = "whole numbers" if whole else "numbers"
@@ -335,13 +334,3 @@ def _check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and bool(np.isfinite(value))
-
-
-def as_generator(random_state: int | Generator | None) -> Generator:
-    """A random generator from a seed, a generator or None."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"random_state must be a non-negative integer, a Generator or None, but is {random_state!r}."
-        ) from None

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gmcr.errors import FileError, InputError
 from gmcr.io.apart import read_apart, read_here
 from gmcr.io.folder import read_folder
@@ -135,19 +133,6 @@ def read_pool(path: FilePath) -> Pool:
         law_of(law) if law.get("kind") in LAWS else None,
         model.signed,
     )
-
-
-def check_same_axis(pool: Pool, table: Table) -> None:
-    """Refuse samples whose channels stand elsewhere than the pool's, where both tell."""
-    if pool.axis is None or table.axis is None or len(pool.axis) != len(table.axis):
-        return  # a different number of channels is the decoder's to refuse
-    off = np.flatnonzero(~np.isclose(pool.axis, table.axis, rtol=1e-6, atol=1e-6 * np.ptp(pool.axis)))
-    if off.size:
-        first = off[0]
-        raise InputError(
-            f"the pool and the samples are on different axes (channel {first} at {pool.axis[first]:g} and at "
-            f"{table.axis[first]:g}); put both on the same channel axis."
-        )
 
 
 def _numbered(count: int) -> tuple[str, ...]:

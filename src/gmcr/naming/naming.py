@@ -17,7 +17,7 @@ from gmcr.naming import scores
 from gmcr.naming.comparing import Compared, Shifted
 from gmcr.naming.library import Library
 from gmcr.naming.result import NAMED, NONE, SEVERAL, Matches
-from gmcr.validation import FloatArray, as_numbers, check_pool
+from gmcr.validation import FloatArray, as_numbers, check_axis, check_pool, check_whole
 
 ALPHA = 0.05  # probability that an unrelated library reaches the chance level
 CROWD = 400  # spectra whose neighbours in the library are looked for; their median hardly moves beyond that
@@ -94,8 +94,6 @@ def match(
             f"shift must be a length along the axis, up to {MOST_SHIFTED} channels "
             f"({MOST_SHIFTED * step:g}), not {shift!r}."
         )
-    if top < 1:
-        raise InputError(f"top must be at least 1, not {top}.")
     shifts = np.linspace(-furthest, furthest, 2 * int(np.ceil(furthest / step - 1e-9)) + 1)
     at = Shifted([shelf.on_axis(positions + one) for one in shifts], shifts, derivative)
     _leave_out(at, shelf, notes)
@@ -107,7 +105,7 @@ def match(
     alike = _alike(at, shelf.names)
     levels = np.array([_library_level(alike, one) for one in reachable])
     level = np.maximum(levels * reachable, scores.chance_level(decisive, at.decisive(), ALPHA))
-    table, hits = _tables(compared, level, shelf.names, top)
+    table, hits = _tables(compared, level, shelf.names, check_whole(top, "top"))
     return Matches(table, hits, furthest, derivative, tuple(notes))
 
 
@@ -214,11 +212,7 @@ def _positions(axis: Any, n_channels: int, library: Library, notes: list[str]) -
         if axis is not None or any(block.axis is not None for block in library.blocks):
             notes.append("Profiles and library do not both have an axis; channels were compared one by one.")
         return np.arange(float(n_channels)), library.by_channel(n_channels)
-    positions = as_numbers(axis, "axis")
-    if positions.shape != (n_channels,):
-        raise InputError(
-            f"axis must have {n_channels} positions, one per channel, but has shape {positions.shape}."
-        )
+    positions = check_axis(axis, n_channels)
     if library.differs(positions):
         notes.append("Spectra of the library were interpolated onto the axis of the profiles.")
     return positions, library

@@ -11,13 +11,12 @@ import scipy.linalg
 from numpy.random import Generator
 
 from gmcr.errors import InputError
-from gmcr.mixtures import as_generator
 from gmcr.rank.edge import marchenko_pastur
 from gmcr.rank.preparation import prepare, scalings
 from gmcr.rank.report import RankReport
 from gmcr.rank.rules import RULES, Answer, Rule, Seen
 from gmcr.rank.white_noise import WHITE_MISFIT, misfit
-from gmcr.validation import FloatArray, check_samples
+from gmcr.validation import FloatArray, as_generator, check_samples
 
 MOST_TO_PERMUTE = 600_000  # entries; beyond that, slow rules (parallel analysis) are skipped
 
