@@ -56,10 +56,9 @@ def as_text(decomposition: Decomposition) -> str:
     facts = _facts(decomposition)
     width = max(len(label) for label, _ in facts)
     header, rows, note = _listing(decomposition)
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     lines = [_title(decomposition), ""]
     lines += [f"{label:<{width}}  {value}" for label, value in facts]
-    lines += ["", *(_line(row, widths) for row in [header, *rows])]
+    lines += ["", *aligned([header, *rows])]
     return "\n".join([*lines, note] if note else lines)
 
 
@@ -180,13 +179,13 @@ def _listed(decomposition: Decomposition) -> list[int]:
     return np.argsort(-held, kind="stable")[:MAX_ROWS].tolist()
 
 
-def _line(row: list[str], widths: list[int]) -> str:
-    """Names to the left, numbers to the right."""
-    first, *rest = (
-        cell.ljust(width) if column == 0 else cell.rjust(width)
-        for column, (cell, width) in enumerate(zip(row, widths))
-    )
-    return "  ".join([first, *rest]).rstrip()
+def aligned(rows: list[list[str]], left: tuple[int, ...] = (0,)) -> list[str]:
+    """The lines of a table: the columns `left` hold names, to the left; the others numbers, to the right."""
+    columns = []
+    for number, cells in enumerate(zip(*rows)):
+        width = max(map(len, cells))
+        columns.append([cell.ljust(width) if number in left else cell.rjust(width) for cell in cells])
+    return ["  ".join(row).rstrip() for row in zip(*columns)]
 
 
 def _count(number: int, noun: str) -> str:

@@ -112,7 +112,8 @@ def decode(
 
 def _write(path: Path, out: Decoding, pool: Pool, table: Table, names: Sequence[str]) -> list[Path]:
     """The table, and what is left of the samples that the pool does not explain, if there are any."""
-    from gmcr.io.writing import corner, write_rows
+    from gmcr.io.formats import write_rows
+    from gmcr.io.table import corner
 
     low, high = out.intervals(LEVEL)
     ends = [f"{name} {end}" for name in pool.names for end in ("low", "high")]

@@ -12,9 +12,8 @@ from gmcr.errors import InputError
 from gmcr.io.cells import AXIS_WORDS, CHANNEL_LABEL, LONG, NAME_WORDS, SAMPLE_LABEL, Cells, goes_one_way
 from gmcr.io.formats import Asked
 from gmcr.io.opening import FilePath
-from gmcr.io.table import Table
+from gmcr.io.table import BETWEEN, Table
 from gmcr.io.units import unit_in
-from gmcr.io.writing import BETWEEN
 from gmcr.validation import FloatArray
 
 Texts = dict[tuple[int, int], str]

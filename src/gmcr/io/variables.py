@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gmcr.errors import InputError
 from gmcr.io.cells import Cells, goes_one_way
-from gmcr.io.cube import names_channels, unfold
+from gmcr.io.cube import channel_dimension, names_channels, unfold
 from gmcr.io.formats import NOTHING, Asked
 from gmcr.io.layout import Sheet, arrange, orientation
 from gmcr.io.opening import FilePath
@@ -121,16 +121,9 @@ def _from_cube(
     channel_axis: int | None,
     told: list[str],
 ) -> Table:
-    ndim = chosen.values.ndim
-    why = "as told"
-    if channel_axis is None and axis is not None:
+    channel_axis, why = channel_dimension(channel_axis, chosen.values.ndim, chosen.dims)
+    if why != "as told" and axis is not None:
         channel_axis, why = axis.dimension, f"by the axis {axis.name!r}"
-    if channel_axis is None:
-        speaking = [index for index, name in enumerate(chosen.dims) if names_channels(name)]
-        channel_axis, why = (speaking[0], "by its name") if len(speaking) == 1 else (ndim - 1, "by custom")
-    if not -ndim <= channel_axis < ndim:
-        raise InputError(f"channel_axis {channel_axis} is no dimension of {path}; it has {ndim}.")
-    channel_axis %= ndim
     image = chosen.values.shape[:channel_axis] + chosen.values.shape[channel_axis + 1 :]
     masks = [v.values for v in others if v.short in MASKS and v.values.shape == image]
     mask = masks[0].astype(bool) if masks and masks[0].dtype.kind in "biu" else None

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from gmcr.errors import printable
-from gmcr.text import table_html
+from gmcr.text import aligned, table_html
 
 NAMED = "named"
 SEVERAL = "one of several"
@@ -74,14 +74,7 @@ class Matches:
 
     def __str__(self) -> str:
         header, rows = self._cells()
-        widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if title in _NUMBERS else cell.ljust(width)
-                for cell, width, title in zip(row, widths, header)
-            ).rstrip()
-            for row in [header, *rows]
-        ]
+        lines = aligned([header, *rows], left=(0, 1, 7))
         return "\n".join([*lines, "", self.how, *map(printable, self.notes)])
 
     def _repr_html_(self) -> str:
@@ -100,9 +93,6 @@ class Matches:
             rival = f"{row.next_hqi:.1f}" if row.next else "–"
             rows.append([_short(row.component), name, *numbers, _short(row.next), rival])
         return header, rows
-
-
-_NUMBERS = {"HQI", "level", "HQI'", "cosine", "shift", "its HQI"}
 
 
 def _short(text: Any) -> str:

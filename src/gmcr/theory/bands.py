@@ -104,6 +104,8 @@ class Ambiguity:
         return f"<Ambiguity: {len(self.bands)} components, {n_open} open>"
 
     def __str__(self) -> str:
+        from gmcr.text import aligned
+
         n_open = sum(not band.closed for band in self.bands)
         lines = ["Could it look different and fit as well?", ""]
         lines.append(
@@ -116,11 +118,7 @@ class Ambiguity:
         for band in self.bands:
             values = (band.share, band.min, band.max, band.alike)
             rows.append([band.name, *(_number(value) for value in values), band.why])
-        widths = [max(len(row[k]) for row in rows) for k in range(5)]
-        lines.append("")
-        for name, *cells, why in rows:
-            aligned = [cell.rjust(width) for cell, width in zip(cells, widths[1:])]
-            lines.append("  ".join([name.ljust(widths[0]), *aligned, why]).rstrip())
+        lines += ["", *aligned(rows, left=(0, 5))]
         lines += ["", "profiles: cosine between the component's profiles at both ends.", *self.notes]
         return "\n".join(lines)
 
