@@ -96,8 +96,8 @@ def table_of(
     if axis is None:
         left, top = chosen.labels
         left = _names_for(others, len(numbers)) if left is None else left
-        above, beside = (None if labels is None else Cells.parse(labels) for labels in (top, left))
-        return arrange(path, Sheet(numbers, top=above, left=beside), asked, told)
+        sheet = Sheet(numbers, top=Cells.parse(top or ()), left=Cells.parse(left or ()))
+        return arrange(path, sheet, asked, told)
     by_axis = asked.samples_in == "auto"
     columns = axis.dimension == 0 and values.ndim == 2 if by_axis else asked.samples_in == "columns"
     samples = np.ascontiguousarray(numbers.T if columns else numbers)
