@@ -60,18 +60,11 @@ def goes_one_way(numbers: NDArray[Any]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A row or a column of cells.
+    """A row or a column of cells."""
 
-    Attributes
-    ----------
-    texts : the cells as written
-    numbers : (cells,) NaN where a cell is missing or text
-    is_text : (cells,) bool
-    """
-
-    texts: list[str]
-    numbers: FloatArray
-    is_text: BoolArray
+    texts: list[str]  # the cells as written
+    numbers: FloatArray  # (cells,) NaN where a cell is missing or text
+    is_text: BoolArray  # (cells,)
 
     @classmethod
     def parse(cls, texts: Sequence[str], decimal: str = ".") -> Cells:

@@ -16,26 +16,19 @@ from gmcr.io.table import BETWEEN, Table
 from gmcr.io.units import unit_in
 from gmcr.validation import FloatArray
 
-Texts = dict[tuple[int, int], str]
+Texts = dict[tuple[int, int], str]  # the cells that are text, by row and column
+Place = Callable[[int, int], str]  # names a cell for a message, by row and column
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """All cells of a text table or a sheet.
+    """All cells of a text table or a sheet."""
 
-    Attributes
-    ----------
-    numbers : (rows, columns), NaN where a cell is missing or text
-    texts : the cells that are text, by row and column
-    first_row, first_column : cells as written
-    place : names a cell for a message, by row and column
-    """
-
-    numbers: FloatArray
+    numbers: FloatArray  # (rows, columns), NaN where a cell is missing or text
     texts: Texts
-    first_row: Cells
+    first_row: Cells  # as written
     first_column: Cells
-    place: Callable[[int, int], str]
+    place: Place
 
     def rows(self, start: int, stop: int) -> Grid:
         """The rows from `start` on, before `stop`."""
@@ -60,23 +53,14 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A table taken apart: a body, and what stands above and beside it.
+    """A table taken apart: a body, and what stands above and beside it."""
 
-    Attributes
-    ----------
-    body : (rows, columns) numbers, NaN where a cell is missing or text
-    texts : cells of the body that are text, by row and column
-    top : labels of the columns; left : labels of the rows; without a cell where there are none
-    corner : the heading of the labels
-    place : names a cell of the body for a message
-    """
-
-    body: FloatArray
-    texts: Texts = field(default_factory=dict)
-    top: Cells = NO_CELLS
-    left: Cells = NO_CELLS
-    corner: str = ""
-    place: Callable[[int, int], str] = lambda row, column: f"row {row + 1}, column {column + 1}"
+    body: FloatArray  # (rows, columns) numbers, NaN where a cell is missing or text
+    texts: Texts = field(default_factory=dict)  # of the body
+    top: Cells = NO_CELLS  # labels of the columns, where there are any
+    left: Cells = NO_CELLS  # labels of the rows, where there are any
+    corner: str = ""  # the heading of the labels
+    place: Place = lambda row, column: f"row {row + 1}, column {column + 1}"
 
     def transposed(self) -> Sheet:
         texts = {(column, row): text for (row, column), text in self.texts.items()}

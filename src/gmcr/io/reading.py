@@ -25,22 +25,13 @@ MODEL = ".gmcr"
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Profiles to decode with, from a model file or from a table of profiles.
+    """Profiles to decode with, from a model file or from a table of profiles."""
 
-    Attributes
-    ----------
-    profiles : (slots, channels)
-    names : one per slot
-    axis : (channels,) position of each channel, where the file tells
-    noise : the noise law learned with the profiles, if there is one
-    signed : whether concentrations may be negative
-    """
-
-    profiles: FloatArray
-    names: tuple[str, ...]
-    axis: FloatArray | None = None
-    noise: NoiseLaw | None = None
-    signed: bool = False
+    profiles: FloatArray  # (slots, channels)
+    names: tuple[str, ...]  # one per slot
+    axis: FloatArray | None = None  # (channels,) position of each channel, where the file tells
+    noise: NoiseLaw | None = None  # the law learned with the profiles, if there is one
+    signed: bool = False  # whether concentrations may be negative
 
 
 def read(

@@ -30,22 +30,13 @@ MASKS = ("mask", "masked")
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """An array of a file.
+    """An array of a file; what stands below its values is given where the file tells."""
 
-    Attributes
-    ----------
-    name : as in the file; groups and structures are parted by /
-    values : numbers of any shape, or texts
-    dims : names of its dimensions, where the file tells
-    unit : where the file tells
-    labels : of the rows and of the columns of a table, where the file tells
-    """
-
-    name: str
-    values: NDArray[Any]
-    dims: tuple[str, ...] = ()
+    name: str  # as in the file; groups and structures are parted by /
+    values: NDArray[Any]  # numbers of any shape, or texts
+    dims: tuple[str, ...] = ()  # names of its dimensions
     unit: str | None = None
-    labels: tuple[list[str] | None, list[str] | None] = (None, None)
+    labels: tuple[list[str] | None, list[str] | None] = (None, None)  # of a table's rows and columns
 
     @property
     def short(self) -> str:
