@@ -37,11 +37,7 @@ _MAX_METADATA = 100_000_000  # bytes; safetensors refuses to read back more than
 def write_model(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], header: Header) -> None:
     """Write a model file; whatever fails, the file that was there before stays as it was.
 
-    Parameters
-    ----------
-    path : where to write, e.g. "run.gmcr"
-    arrays : the numbers, by name
-    header : everything else, as `as_json` takes it; its "kind" says what the file holds
+    header : all but the arrays, as `as_json` takes it; its "kind" says what the file holds
     """
     if not isinstance(header.get("kind"), str):
         raise InputError('header must have a text under "kind" that says what the file holds.')

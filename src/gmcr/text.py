@@ -78,14 +78,14 @@ def as_html(decomposition: Decomposition) -> str:
 
 def table_html(header: list[str], rows: list[list[str]]) -> str:
     """A table as HTML; its cells are HTML already, its header is text."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    head = "".join(f"<th>{escape(title)}</th>" for title in header)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def text_html(title: str, table: pd.DataFrame, notes: Iterable[str] = (), width: int = 80) -> str:
     """A result as HTML: a sentence, a table and notes; all text is escaped, and cells are cut to a width."""
-    rows = [[escape(_cell(value, width)) for value in row] for row in table.itertuples(index=False)]
+    rows = [[escape(cell(value, width)) for value in row] for row in table.itertuples(index=False)]
     listing = table_html([str(column).replace("_", " ") for column in table.columns], rows)
     told = "".join(f"<p>{escape(note)}</p>" for note in notes)
     return f"<div><p><b>{escape(title)}</b></p>{listing}{told}</div>"
@@ -150,7 +150,7 @@ def _facts(decomposition: Decomposition) -> list[tuple[str, str]]:
         facts.append(("noise", f"median {np.median(noise):.4g}, from {noise.min():.4g} to {noise.max():.4g}"))
     if decomposition.noise_law is not None:
         law = dict(decomposition.noise_law)
-        facts.append(("noise law", ", ".join(filter(None, [_cell(law.pop("kind")), _pairs(law)]))))
+        facts.append(("noise law", ", ".join(filter(None, [cell(law.pop("kind")), _pairs(law)]))))
     if decomposition.signed:
         facts.append(("signs", "negative values allowed"))
     if decomposition.fit:
@@ -168,7 +168,7 @@ def _listing(decomposition: Decomposition) -> tuple[list[str], list[list[str]], 
         note = f"The {MAX_ROWS} most used of {len(table)} components; table() lists all."
         table = table.iloc[_listed(decomposition)]
     header = [str(column).replace("_", " ") for column in table.columns]
-    return header, [[_cell(value) for value in row] for row in table.itertuples(index=False)], note
+    return header, [[cell(value) for value in row] for row in table.itertuples(index=False)], note
 
 
 def _listed(decomposition: Decomposition) -> list[int]:
@@ -193,10 +193,11 @@ def _count(number: int, noun: str) -> str:
 
 
 def _pairs(values: dict[str, Any]) -> str:
-    return ", ".join(f"{_cell(key)} {_cell(value)}" for key, value in values.items())
+    return ", ".join(f"{cell(key)} {cell(value)}" for key, value in values.items())
 
 
-def _cell(value: Any, width: int = MAX_WIDTH) -> str:
+def cell(value: Any, width: int = MAX_WIDTH) -> str:
+    """A value as the text of a cell, of at most `width` characters."""
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.5g}"
     text = printable(str(value))

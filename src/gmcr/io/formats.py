@@ -43,28 +43,17 @@ NOTHING = Asked()
 
 @dataclass(frozen=True, eq=False)
 class Format:
-    """A file format, registered under the name it has in messages and in docs/formats.md.
+    """A file format, registered under the name it has in messages and in docs/formats.md."""
 
-    Attributes
-    ----------
-    suffixes : in lower case; .0 stands for any number
-    read : from a path and what was asked to a Table
-    takes : what of `Asked` it heeds: "samples_in", "name"
-    mark : regular expression that a file's first bytes match, where the format marks them
-    is_one : a closer look at a file whose first bytes several formats share
-    package : what parses it, if gmcr does not; extra : the extra of gmcr that installs it
-    apart : whether it is read in a process of its own: yes, unless it was written for damaged files
-    write : writes a header and rows to a file that ends in the first of the suffixes
-    """
-
-    suffixes: tuple[str, ...]
+    suffixes: tuple[str, ...]  # in lower case; .0 stands for any number
     read: Callable[[FilePath, Asked], Table]
-    takes: tuple[str, ...] = ()
-    mark: bytes | None = None
-    is_one: Callable[[FilePath], bool] | None = None
-    package: str = ""
-    extra: str = ""
-    apart: bool = True
+    takes: tuple[str, ...] = ()  # what of `Asked` it heeds: "samples_in", "name"
+    mark: bytes | None = None  # pattern that a file's first bytes match, where the format marks them
+    is_one: Callable[[FilePath], bool] | None = None  # a closer look, where several formats begin alike
+    package: str = ""  # what parses it, if gmcr does not
+    extra: str = ""  # of gmcr, which installs the package
+    apart: bool = True  # read in a process of its own: yes, unless it was written for damaged files
+    # Writes a header and rows to a file that ends in the first of the suffixes.
     write: Callable[[FilePath, Sequence[Any], Iterable[Sequence[Any]]], None] | None = None
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from gmcr.io.cells import Cells, goes_one_way
 from gmcr.io.cube import channel_dimension, names_channels, unfold
 from gmcr.io.formats import NOTHING, Asked
 from gmcr.io.layout import Sheet, arrange, orientation
-from gmcr.io.opening import FilePath
+from gmcr.io.opening import FilePath, text_of
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
 from gmcr.validation import FloatArray, as_numbers
@@ -203,5 +203,4 @@ def _names_for(others: Sequence[Variable], count: int) -> list[str] | None:
     called = [v for wanted in NAMES for v in fitting if v.short == wanted]
     if not called:
         return None
-    texts = called[0].values.ravel().tolist()
-    return [t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts]
+    return [text_of(text) or "" for text in called[0].values.ravel().tolist()]

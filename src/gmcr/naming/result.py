@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from gmcr.errors import printable
-from gmcr.text import aligned, table_html
+from gmcr.text import aligned, cell, table_html
 
 NAMED = "named"
 SEVERAL = "one of several"
@@ -86,15 +86,14 @@ class Matches:
         header = ["component", "name", "HQI", "level", "HQI'", "cosine", "shift", "next best", "its HQI"]
         rows = []
         for row in self.table.itertuples():
-            name = f"{NONE} ({_short(row.hit)} is nearest)" if row.verdict == NONE else _short(row.name)
+            name = (
+                f"{NONE} ({cell(row.hit, WIDTH)} is nearest)"
+                if row.verdict == NONE
+                else cell(row.name, WIDTH)
+            )
             name += f" ({SEVERAL})" if row.verdict == SEVERAL else ""
             numbers = [f"{row.hqi:.1f}", f"{row.level:.1f}", f"{row.hqi_derivative:.1f}"]
             numbers += [f"{row.cosine:.4f}", f"{row.shift:g}"]
             rival = f"{row.next_hqi:.1f}" if row.next else "–"
-            rows.append([_short(row.component), name, *numbers, _short(row.next), rival])
+            rows.append([cell(row.component, WIDTH), name, *numbers, cell(row.next, WIDTH), rival])
         return header, rows
-
-
-def _short(text: Any) -> str:
-    shown = printable(str(text))
-    return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"
