@@ -204,6 +204,19 @@ def cell(value: Any, width: int = MAX_WIDTH) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+def plain(value: Any) -> Any:
+    """The value in JSON's types; numbers that JSON does not know become null."""
+    if hasattr(value, "tolist"):  # numpy's arrays and scalars
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
 # Fewer points for the eye: what a screen cannot show is left out, and peaks are not
 
 

@@ -53,11 +53,8 @@ def _numbers(name: str, dataset: Any) -> Variable:
 
 def _dims(dataset: Any) -> tuple[str, ...]:
     """Name of each dimension: that of its scale, which is a dataset too, else its label."""
-    names = []
-    for dimension in dataset.dims:
-        scale = dimension[0].name.lstrip("/") if len(dimension) else ""
-        names.append(scale or dimension.label)
-    return tuple(names)
+    scales = [dimension[0].name.lstrip("/") if len(dimension) else "" for dimension in dataset.dims]
+    return tuple(scale or dimension.label for scale, dimension in zip(scales, dataset.dims))
 
 
 FORMATS.add("HDF5", Format(

@@ -17,7 +17,7 @@ from gmcr.io.layout import Sheet, arrange, orientation
 from gmcr.io.opening import FilePath, text_of
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
-from gmcr.validation import FloatArray, as_numbers
+from gmcr.validation import as_numbers
 
 # Names under which a file may hold the axis, the samples' names and a cube's mask.
 AXES = (
@@ -37,6 +37,7 @@ class Variable:
     dims: tuple[str, ...] = ()  # names of its dimensions
     unit: str | None = None
     labels: tuple[list[str] | None, list[str] | None] = (None, None)  # of a table's rows and columns
+    dimension: int = -1  # of the array whose axis it is, if it is one
 
     @property
     def short(self) -> str:
@@ -54,16 +55,6 @@ class Variable:
 def last(name: str) -> str:
     """A name without its groups and structures."""
     return name.rsplit("/", 1)[-1]
-
-
-@dataclass(frozen=True, eq=False)
-class _Axis:
-    """The channel axis of a chosen array: its positions, and which dimension it belongs to."""
-
-    name: str
-    values: FloatArray
-    dimension: int
-    unit: str | None
 
 
 def table_of(
@@ -108,7 +99,7 @@ def _from_cube(
     path: FilePath,
     chosen: Variable,
     others: Sequence[Variable],
-    axis: _Axis | None,
+    axis: Variable | None,
     channel_axis: int | None,
     told: list[str],
 ) -> Table:
@@ -130,7 +121,7 @@ def _from_cube(
     return _on_axis(Table(samples, None, pixels.names, tuple(told), pixels=pixels), axis)
 
 
-def _on_axis(table: Table, axis: _Axis | None) -> Table:
+def _on_axis(table: Table, axis: Variable | None) -> Table:
     """The table with its axis, if that fits."""
     if axis is None or len(axis.values) != table.samples.shape[1]:
         return table
@@ -165,7 +156,7 @@ def _chosen(path: FilePath, variables: Sequence[Variable], asked: Asked) -> Vari
     )
 
 
-def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> _Axis | None:
+def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> Variable | None:
     """The axis among the other arrays.
 
     A dimension's own coordinate comes first, then an array that is called an axis, of the length of any
@@ -192,10 +183,12 @@ def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> 
     return _as_axis(fitting[0], len(shape) - 1) if len(fitting) == 1 and not any(chosen.labels) else None
 
 
-def _as_axis(variable: Variable, dimension: int) -> _Axis | None:
+def _as_axis(variable: Variable, dimension: int) -> Variable | None:
     values = variable.values.ravel().astype(float)
     unit = as_unit(variable.unit or ("nm" if variable.short == "nm" else ""))
-    return _Axis(variable.name, values, dimension, unit) if np.isfinite(values).all() else None
+    return (
+        Variable(variable.name, values, unit=unit, dimension=dimension) if np.isfinite(values).all() else None
+    )
 
 
 def _names_for(others: Sequence[Variable], count: int) -> list[str] | None:

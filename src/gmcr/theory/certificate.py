@@ -11,6 +11,7 @@ import pandas as pd
 
 from gmcr.decoding.prices import usage_price
 from gmcr.decomposition import Decomposition
+from gmcr.text import plain
 from gmcr.theory import conditions as check
 from gmcr.theory.conditions import FAILS, HOLDS, UNCHECKED, Condition, RobustWindow
 from gmcr.theory.facts import Facts, gather
@@ -83,7 +84,7 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types throughout; numbers that are not finite become None."""
-        return _plain(
+        return plain(
             {
                 "verdict": self.verdict,
                 "sentence": self.sentence,
@@ -336,18 +337,3 @@ def _components(facts: Facts, decomposition: Decomposition) -> pd.DataFrame:
 
 def _number(value: Any) -> str:
     return "" if np.isnan(value) else f"{value:.4g}"
-
-
-def _plain(value: Any) -> Any:
-    """With JSON types only."""
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else None
-    return value
