@@ -127,7 +127,8 @@ def make_mixtures(
     rng = as_generator(random_state)
 
     if isinstance(profiles, str):
-        S = _draw_profiles(rng, profiles, n_components, n_features, signed, peaks, width, peak_shape)
+        check_whole(n_features, "n_features")
+        S = _draw_profiles(rng, profiles, (n_components, n_features), signed, peaks, width, peak_shape)
     else:
         S = check_pool(profiles, name="profiles")
         if not signed:
@@ -154,17 +155,10 @@ def make_mixtures(
 
 
 def _draw_profiles(
-    rng: Generator,
-    kind: str,
-    n_components: int,
-    n_channels: int,
-    signed: bool,
-    peaks: tuple[int, int],
-    width: tuple[float, float],
-    peak_shape: str,
+    rng: Generator, kind: str, shape: tuple[int, int], signed: bool, peaks: Any, width: Any, peak_shape: str
 ) -> FloatArray:
     """A random pool of profiles, (components, channels)."""
-    check_whole(n_channels, "n_features")
+    n_components, n_channels = shape
     if kind == "orthonormal":
         S = _direction_rows(rng, n_components, n_channels)
         return S if signed else np.abs(S)

@@ -62,16 +62,17 @@ def table_of(
 ) -> Table:
     """The samples among a file's arrays, with axis and names where other arrays hold them."""
     chosen = _chosen(path, variables, asked)
-    values, shape = chosen.values, chosen.values.shape
+    shape = chosen.values.shape
     if 0 in shape:
         raise InputError(f"{path} holds {chosen.name!r} of shape {shape}, which is empty; give samples.")
     others = [variable for variable in variables if variable is not chosen]
+    values = as_numbers(chosen.values, f"{path} {chosen.name!r}", copy=False)
     taken = f"{chosen.name!r} was taken" if chosen.name else "was taken"
     told = [*notes, f"The array {taken}: {' x '.join(map(str, shape))}."]
     axis = _axis_for(chosen, others, told)
     if values.ndim > 2:
-        return _from_cube(path, chosen, others, axis, asked.channel_axis, told)
-    numbers = as_numbers(values, f"{path} {chosen.name!r}", copy=False).reshape(-1, shape[-1])
+        return _from_cube(replace(chosen, values=values), others, axis, asked, told)
+    numbers = values.reshape(-1, shape[-1])
     if len(shape) == 2 and shape[1] == 1 and shape[0] > 1 and asked.samples_in == "auto":
         asked = replace(asked, samples_in="columns")
         told.append("It is one column; it was taken for one sample.")
@@ -96,21 +97,15 @@ def table_of(
 
 
 def _from_cube(
-    path: FilePath,
-    chosen: Variable,
-    others: Sequence[Variable],
-    axis: Variable | None,
-    channel_axis: int | None,
-    told: list[str],
+    chosen: Variable, others: Sequence[Variable], axis: Variable | None, asked: Asked, told: list[str]
 ) -> Table:
-    channel_axis, why = channel_dimension(channel_axis, chosen.values.ndim, chosen.dims)
+    channel_axis, why = channel_dimension(asked.channel_axis, chosen.values.ndim, chosen.dims)
     if why != "as told" and axis is not None:
         channel_axis, why = axis.dimension, f"by the axis {axis.name!r}"
     image = chosen.values.shape[:channel_axis] + chosen.values.shape[channel_axis + 1 :]
     masks = [v.values for v in others if v.short in MASKS and v.values.shape == image]
     mask = masks[0].astype(bool) if masks and masks[0].dtype.kind in "biu" else None
-    cube = as_numbers(chosen.values, f"{path} {chosen.name!r}", copy=False)
-    samples, pixels = unfold(cube, mask, channel_axis=channel_axis)
+    samples, pixels = unfold(chosen.values, mask, channel_axis=channel_axis)
     n_pixels = int(np.prod(image))
     told.append(
         f"It is a cube: an image of {' x '.join(map(str, image))} pixels and {samples.shape[1]} channels, which "
