@@ -153,7 +153,7 @@ def test_what_match_accepts():
         ((S[:, :4], C), TRUTH, "found has 4 channels and truth has 5"),
         ((S, C[:3]), TRUTH, "found has 3 samples and truth has 4"),
         ((S, C[:, :2]), TRUTH, r"shape \(samples, 3\)"),
-        ((S, C * np.nan), TRUTH, "found cannot be matched: C is NaN at row 0"),
+        ((S, C * np.nan), TRUTH, "found cannot be matched: C is missing a value at row 0"),
         (TRUTH, (S, 0 * C), "truth holds no component"),
     ],
 )

@@ -14,7 +14,16 @@ from gmcr import metrics, text
 from gmcr.errors import FileError, InputError
 from gmcr.noise import law_of
 from gmcr.storage import Arrays, Header, as_json, pack_table, read_model, unpack_table, write_model
-from gmcr.validation import BoolArray, FloatArray, as_numbers, check_finite, check_per_sample, check_pool
+from gmcr.validation import (
+    BoolArray,
+    FloatArray,
+    as_numbers,
+    check_axis,
+    check_complete,
+    check_not_negative,
+    check_per_sample,
+    check_pool,
+)
 
 NORM_TOLERANCE = 1e-6
 
@@ -65,8 +74,8 @@ class Decomposition:
         components = _check_profiles(self.components)
         concentrations = _check_concentrations(self.concentrations, len(components))
         if not self.signed:
-            _refuse_negative(components, "components")
-            _refuse_negative(concentrations, "concentrations")
+            check_not_negative(components, "components")
+            check_not_negative(concentrations, "concentrations")
         n_samples, n_channels = len(concentrations), components.shape[1]
         checked = {
             "components": components,
@@ -75,7 +84,7 @@ class Decomposition:
             "noise_law": None if self.noise_law is None else _check_noise_law(self.noise_law),
             # Through the storage form and back, so that a saved and loaded path is the very same table.
             "path": None if self.path is None else unpack_table(*pack_table(self.path, "path")),
-            "axis": None if self.axis is None else _check_axis(self.axis, n_channels),
+            "axis": None if self.axis is None else check_axis(self.axis, n_channels),
             "sample_names": _check_names(self.sample_names, n_samples, "sample_names"),
             "component_names": _check_names(self.component_names, len(components), "component_names"),
             "settings": as_json(self.settings, "settings"),
@@ -255,20 +264,8 @@ def _check_concentrations(values: Any, n_components: int, name: str = "concentra
             f"{name} must have shape (samples, {n_components}), at least one sample and one column "
             f"per component, but has shape {array.shape}."
         )
-    check_finite(array, name)
-    if np.isnan(array).any():
-        row, column = np.argwhere(np.isnan(array))[0]
-        raise InputError(f"{name} is NaN at row {row}, column {column}; an absent component is 0.")
+    check_complete(array, name, "an absent component is 0")
     return array
-
-
-def _refuse_negative(array: FloatArray, name: str) -> None:
-    if (array < 0).any():
-        row, column = np.argwhere(array < 0)[0]
-        raise InputError(
-            f"{name} is negative at row {row}, column {column} ({array[row, column]:.6g}); "
-            "pass signed=True if that is meant."
-        )
 
 
 def _check_noise_law(law: Any) -> dict[str, Any]:
@@ -278,16 +275,6 @@ def _check_noise_law(law: Any) -> dict[str, Any]:
     if law["kind"] != "given":  # noise given per sample follows no law
         law_of(law)
     return law
-
-
-def _check_axis(axis: Any, n_channels: int) -> FloatArray:
-    array = as_numbers(axis, "axis")
-    if array.shape != (n_channels,):
-        raise InputError(f"axis must have {n_channels} values, one per channel, but has shape {array.shape}.")
-    if not np.isfinite(array).all():
-        bad = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise InputError(f"axis must be finite, but is {array[bad]} at channel {bad}.")
-    return array
 
 
 def _check_names(names: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...] | None:

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.random import Generator
 
 from gmcr.errors import InputError
-from gmcr.validation import BoolArray, FloatArray, check_pool
+from gmcr.validation import (
+    BoolArray,
+    FloatArray,
+    as_generator,
+    check_not_negative,
+    check_pool,
+    check_whole,
+)
 
 ProfileKind = Literal["orthonormal", "peaks", "bands"]
 NoiseKind = Literal["proportional", "constant", "poisson"]
@@ -113,16 +120,22 @@ def make_mixtures(
     >>> make_mixtures(n_components=16, n_samples=64, snr_db=30, random_state=0).D.shape
     (64, 512)
     """
-    _check_whole(n_components, "n_components")
-    _check_whole(n_samples, "n_samples")
+    check_whole(n_components, "n_components")
+    check_whole(n_samples, "n_samples")
     _check_noise(snr_db, noise, counts, offset, signed)
     low, high = _check_range(concentration, "concentration", least=0.0)
     rng = as_generator(random_state)
 
     if isinstance(profiles, str):
-        S = _draw_profiles(rng, profiles, n_components, n_features, signed, peaks, width, peak_shape)
+        check_whole(n_features, "n_features")
+        S = _draw_profiles(rng, profiles, (n_components, n_features), signed, peaks, width, peak_shape)
     else:
-        S = _given_profiles(profiles, n_components, signed)
+        S = check_pool(profiles, name="profiles")
+        if not signed:
+            check_not_negative(S, "profiles")
+    if len(S) != n_components:
+        raise InputError(f"profiles has {len(S)} rows, but n_components is {n_components}; they must agree.")
+    S /= np.linalg.norm(S, axis=1, keepdims=True)
     if occurrence is None:
         supports = _draw_supports(rng, n_samples, n_components, active)
     else:
@@ -142,43 +155,24 @@ def make_mixtures(
 
 
 def _draw_profiles(
-    rng: Generator,
-    kind: str,
-    n_components: int,
-    n_channels: int,
-    signed: bool,
-    peaks: tuple[int, int],
-    width: tuple[float, float],
-    peak_shape: str,
+    rng: Generator, kind: str, shape: tuple[int, int], signed: bool, peaks: Any, width: Any, peak_shape: str
 ) -> FloatArray:
-    """A random pool of unit-norm profiles, (components, channels)."""
-    _check_whole(n_channels, "n_features")
+    """A random pool of profiles, (components, channels)."""
+    n_components, n_channels = shape
     if kind == "orthonormal":
         S = _direction_rows(rng, n_components, n_channels)
-        return _unit_rows(S if signed else np.abs(S))
+        return S if signed else np.abs(S)
     if kind == "peaks":
         number = _check_range(peaks, "peaks", least=1, whole=True)
         bounds = _check_range(width, "width", least=0.5)  # narrower ones fall between two channels
         _check_choice(peak_shape, "peak_shape", get_args(PeakShape))
         heights = _heights(rng, n_components, number, signed)
         widths = rng.uniform(*bounds, heights.shape)
-        return _unit_rows(_peak_rows(rng, heights, widths, n_channels, peak_shape) + FLOOR)
+        return _peak_rows(rng, heights, widths, n_channels, peak_shape) + FLOOR
     if kind == "bands":
-        return _unit_rows(_band_rows(rng, n_components, n_channels, signed))
+        return _band_rows(rng, n_components, n_channels, signed)
     names = ", ".join(map(repr, get_args(ProfileKind)))
     raise InputError(f"profiles must be one of {names} or an array, but is {kind!r}.")
-
-
-def _given_profiles(profiles: Any, n_components: int, signed: bool) -> FloatArray:
-    S = check_pool(profiles, name="profiles")
-    if len(S) != n_components:
-        raise InputError(f"profiles has {len(S)} rows, but n_components is {n_components}; they must agree.")
-    if not signed and (S < 0).any():
-        row, column = np.argwhere(S < 0)[0]
-        raise InputError(
-            f"profiles is negative at row {row}, column {column}; pass signed=True to allow that."
-        )
-    return _unit_rows(S)
 
 
 def _direction_rows(rng: Generator, n_components: int, n_channels: int) -> FloatArray:
@@ -223,10 +217,6 @@ def _band_rows(rng: Generator, n_rows: int, n_channels: int, signed: bool) -> Fl
     return bands + slope * np.exp(-np.arange(n_channels) / decay)
 
 
-def _unit_rows(rows: FloatArray) -> FloatArray:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
 # Supports
 
 
@@ -264,10 +254,11 @@ def _add_noise(
     rng: Generator, clean: FloatArray, snr_db: float | None, noise: str, counts: float
 ) -> tuple[FloatArray, FloatArray]:
     """Noisy samples, (samples, channels), and the noise of each, (samples,)."""
-    if snr_db is None:
+    if snr_db is None or (noise == "poisson" and clean.mean() == 0):
         return clean.copy(), np.zeros(len(clean))
-    if noise == "poisson":
-        return _add_counting_noise(rng, clean, counts)
+    if noise == "poisson":  # the variance of an entry is clean / scale
+        scale = counts / clean.mean()
+        return rng.poisson(clean * scale) / scale, np.sqrt(clean.mean(axis=1) / scale)
     present = clean != 0
     power = (clean**2).sum(axis=1) / np.maximum(present.sum(axis=1), 1)
     variance = power / 10 ** (snr_db / 10)
@@ -278,15 +269,6 @@ def _add_noise(
         present = np.ones_like(present)
     sigma = np.sqrt(variance)
     return clean + np.where(present, sigma[:, None] * rng.standard_normal(clean.shape), 0.0), sigma
-
-
-def _add_counting_noise(rng: Generator, clean: FloatArray, counts: float) -> tuple[FloatArray, FloatArray]:
-    """Poisson noise at a mean of `counts` counts an entry; the variance of an entry is then clean / scale."""
-    mean = clean.mean()
-    if mean == 0:
-        return clean.copy(), np.zeros(len(clean))
-    scale = counts / mean
-    return rng.poisson(clean * scale) / scale, np.sqrt(clean.mean(axis=1) / scale)
 
 
 # Checks
@@ -310,11 +292,6 @@ def _check_noise(snr_db: float | None, noise: str, counts: float, offset: float,
         )
 
 
-def _check_whole(value: Any, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, but is {value!r}.")
-
-
 def _check_range(value: Any, name: str, *, least: float, whole: bool = False) -> tuple[float, float]:
     """A pair (low, high) with least <= low <= high and 0 < high."""
     kind = "whole numbers" if whole else "numbers"
@@ -335,13 +312,3 @@ def _check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and bool(np.isfinite(value))
-
-
-def as_generator(random_state: int | Generator | None) -> Generator:
-    """A random generator from a seed, a generator or None."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"random_state must be a non-negative integer, a Generator or None, but is {random_state!r}."
-        ) from None

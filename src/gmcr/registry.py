@@ -16,9 +16,9 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gmcr.errors import InputError
 
@@ -81,6 +81,18 @@ class Registry(Generic[T]):
     def _forget(self, source: str) -> None:
         for name in [name for name, origin in self._sources.items() if origin == source]:
             del self._things[name], self._sources[name]
+
+
+def rebuilt(registry: Registry[type[T]], stored: Mapping[str, Any]) -> T:
+    """The law or constraint that its `as_dict` stored: its kind, and its fields."""
+    fields = dict(stored)
+    kind = registry[name := fields.pop("kind")]
+    try:
+        return kind(**fields)
+    except TypeError:
+        raise InputError(
+            f"a {name} {registry.sort} has no such fields: {', '.join(map(str, fields))}."
+        ) from None
 
 
 _registries: list[Registry] = []

@@ -18,8 +18,7 @@ from gmcr.estimators.window import GMCR
 from gmcr.io.arrays import write_arrays
 from gmcr.io.csv import unescaped, write_csv
 from gmcr.io.reading import MODEL
-from gmcr.io.table import Table
-from gmcr.io.writing import corner
+from gmcr.io.table import Table, corner
 from gmcr.reporting.collect import collect
 from gmcr.reporting.contents import Contents, LibraryMatch
 from gmcr.reporting.files import write_figures

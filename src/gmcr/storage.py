@@ -37,15 +37,16 @@ _MAX_METADATA = 100_000_000  # bytes; safetensors refuses to read back more than
 def write_model(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], header: Header) -> None:
     """Write a model file; whatever fails, the file that was there before stays as it was.
 
-    Parameters
-    ----------
-    path : where to write, e.g. "run.gmcr"
-    arrays : the numbers, by name
-    header : everything else, as `as_json` takes it; its "kind" says what the file holds
+    header : all but the arrays, as `as_json` takes it; its "kind" says what the file holds
     """
     if not isinstance(header.get("kind"), str):
         raise InputError('header must have a text under "kind" that says what the file holds.')
-    tensors = {name: _as_tensor(array, name) for name, array in arrays.items()}
+    tensors = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    for name, array in tensors.items():
+        if array.dtype.name not in _DTYPES:
+            raise InputError(
+                f"array {name!r} holds {array.dtype}; a model file stores real numbers and booleans only."
+            )
     texts = {
         "format": FORMAT,
         "format_version": str(FORMAT_VERSION),
@@ -126,15 +127,6 @@ def unpack_table(arrays: Arrays, columns: list[dict[str, Any]]) -> pd.DataFrame:
     )
 
 
-def _as_tensor(array: NDArray[Any], name: str) -> NDArray[Any]:
-    array = np.asarray(array, order="C")
-    if array.dtype.name not in _DTYPES:
-        raise InputError(
-            f"array {name!r} holds {array.dtype}; a model file stores real numbers and booleans only."
-        )
-    return array
-
-
 def _checksum(tensors: Arrays, texts: Mapping[str, str]) -> str:
     """SHA-256 over names, types, shapes and bytes of the tensors, and over the texts."""
     digest = hashlib.sha256(
@@ -201,11 +193,8 @@ def _read_tensors(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, str]]
 
 def _check_format(path: str | os.PathLike[str], texts: Mapping[str, str]) -> None:
     version = texts.get("format_version", "")
-    if (
-        texts.get("format") != FORMAT
-        or "header" not in texts
-        or not (version.isascii() and version.isdigit())
-    ):
+    marked = texts.get("format") == FORMAT and "header" in texts
+    if not (marked and version.isascii() and version.isdigit()):
         raise FileError(f"{path} is not a gmcr model file: it does not carry the format's marks.")
     if not 1 <= int(version) <= FORMAT_VERSION:
         raise FileError(

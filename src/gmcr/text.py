@@ -56,10 +56,9 @@ def as_text(decomposition: Decomposition) -> str:
     facts = _facts(decomposition)
     width = max(len(label) for label, _ in facts)
     header, rows, note = _listing(decomposition)
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     lines = [_title(decomposition), ""]
     lines += [f"{label:<{width}}  {value}" for label, value in facts]
-    lines += ["", *(_line(row, widths) for row in [header, *rows])]
+    lines += ["", *aligned([header, *rows])]
     return "\n".join([*lines, note] if note else lines)
 
 
@@ -79,14 +78,14 @@ def as_html(decomposition: Decomposition) -> str:
 
 def table_html(header: list[str], rows: list[list[str]]) -> str:
     """A table as HTML; its cells are HTML already, its header is text."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    head = "".join(f"<th>{escape(title)}</th>" for title in header)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def text_html(title: str, table: pd.DataFrame, notes: Iterable[str] = (), width: int = 80) -> str:
     """A result as HTML: a sentence, a table and notes; all text is escaped, and cells are cut to a width."""
-    rows = [[escape(_cell(value, width)) for value in row] for row in table.itertuples(index=False)]
+    rows = [[escape(cell(value, width)) for value in row] for row in table.itertuples(index=False)]
     listing = table_html([str(column).replace("_", " ") for column in table.columns], rows)
     told = "".join(f"<p>{escape(note)}</p>" for note in notes)
     return f"<div><p><b>{escape(title)}</b></p>{listing}{told}</div>"
@@ -151,7 +150,7 @@ def _facts(decomposition: Decomposition) -> list[tuple[str, str]]:
         facts.append(("noise", f"median {np.median(noise):.4g}, from {noise.min():.4g} to {noise.max():.4g}"))
     if decomposition.noise_law is not None:
         law = dict(decomposition.noise_law)
-        facts.append(("noise law", ", ".join(filter(None, [_cell(law.pop("kind")), _pairs(law)]))))
+        facts.append(("noise law", ", ".join(filter(None, [cell(law.pop("kind")), _pairs(law)]))))
     if decomposition.signed:
         facts.append(("signs", "negative values allowed"))
     if decomposition.fit:
@@ -169,7 +168,7 @@ def _listing(decomposition: Decomposition) -> tuple[list[str], list[list[str]], 
         note = f"The {MAX_ROWS} most used of {len(table)} components; table() lists all."
         table = table.iloc[_listed(decomposition)]
     header = [str(column).replace("_", " ") for column in table.columns]
-    return header, [[_cell(value) for value in row] for row in table.itertuples(index=False)], note
+    return header, [[cell(value) for value in row] for row in table.itertuples(index=False)], note
 
 
 def _listed(decomposition: Decomposition) -> list[int]:
@@ -180,13 +179,13 @@ def _listed(decomposition: Decomposition) -> list[int]:
     return np.argsort(-held, kind="stable")[:MAX_ROWS].tolist()
 
 
-def _line(row: list[str], widths: list[int]) -> str:
-    """Names to the left, numbers to the right."""
-    first, *rest = (
-        cell.ljust(width) if column == 0 else cell.rjust(width)
-        for column, (cell, width) in enumerate(zip(row, widths))
-    )
-    return "  ".join([first, *rest]).rstrip()
+def aligned(rows: list[list[str]], left: tuple[int, ...] = (0,)) -> list[str]:
+    """The lines of a table: the columns `left` hold names, to the left; the others numbers, to the right."""
+    columns = []
+    for number, cells in enumerate(zip(*rows)):
+        width = max(map(len, cells))
+        columns.append([cell.ljust(width) if number in left else cell.rjust(width) for cell in cells])
+    return ["  ".join(row).rstrip() for row in zip(*columns)]
 
 
 def _count(number: int, noun: str) -> str:
@@ -194,14 +193,28 @@ def _count(number: int, noun: str) -> str:
 
 
 def _pairs(values: dict[str, Any]) -> str:
-    return ", ".join(f"{_cell(key)} {_cell(value)}" for key, value in values.items())
+    return ", ".join(f"{cell(key)} {cell(value)}" for key, value in values.items())
 
 
-def _cell(value: Any, width: int = MAX_WIDTH) -> str:
+def cell(value: Any, width: int = MAX_WIDTH) -> str:
+    """A value as the text of a cell, of at most `width` characters."""
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.5g}"
     text = printable(str(value))
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def plain(value: Any) -> Any:
+    """The value in JSON's types; numbers that JSON does not know become null."""
+    if hasattr(value, "tolist"):  # numpy's arrays and scalars
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
 
 
 # Fewer points for the eye: what a screen cannot show is left out, and peaks are not

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,14 +61,9 @@ def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True, copy:
             f"(Expected 2D array, got {array.ndim}D array instead){reshape}."
         )
     n_samples, n_channels = array.shape
-    if n_samples == 0:
-        raise InputError(
-            f"{name} is empty: 0 sample(s) (shape={array.shape}) while a minimum of 1 is required."
-        )
-    if n_channels == 0:
-        raise InputError(
-            f"{name} is empty: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
-        )
+    if n_samples == 0 or n_channels == 0:
+        what = "sample(s)" if n_samples == 0 else "feature(s)"
+        raise InputError(f"{name} is empty: 0 {what} (shape={array.shape}) while a minimum of 1 is required.")
     if not np.isfinite(squared_norms(array)).all():
         check_finite(array, name)
         _refuse_missing_line(np.isnan(array).all(axis=1), name, "row", "sample")
@@ -103,12 +98,7 @@ def check_pool(S: Any, n_channels: int | None = None, name: str = "S") -> FloatA
             f"{name} has {pool.shape[1]} channels and the samples have {n_channels}; "
             "put both on the same channel axis."
         )
-    check_finite(pool, name)
-    if np.isnan(pool).any():
-        row, column = np.argwhere(np.isnan(pool))[0]
-        raise InputError(
-            f"{name} is missing a value at row {row}, column {column}; profiles must be complete."
-        )
+    check_complete(pool, name, "profiles must be complete")
     empty = np.flatnonzero(~pool.any(axis=1))
     if empty.size:
         raise InputError(f"{name} row {empty[0]} is zero in every column; remove that profile.")
@@ -117,11 +107,47 @@ def check_pool(S: Any, n_channels: int | None = None, name: str = "S") -> FloatA
 
 def check_finite(array: FloatArray, name: str) -> None:
     """Refuse infinite entries; NaN passes."""
-    if np.isinf(array).any():
-        position = np.argwhere(np.isinf(array))[0]
-        where = f"row {position[0]}, column {position[1]}" if array.ndim == 2 else f"entry {position[0]}"
+    if where := _first(np.isinf(array)):
         raise InputError(
             f"{name} is infinite at {where} (infinity found); mark it as missing with NaN or remove it."
+        )
+
+
+def check_complete(array: FloatArray, name: str, remedy: str) -> None:
+    """Refuse infinite and missing entries."""
+    check_finite(array, name)
+    if where := _first(np.isnan(array)):
+        raise InputError(f"{name} is missing a value at {where}; {remedy}.")
+
+
+def check_not_negative(array: FloatArray, name: str) -> None:
+    """Refuse negative entries of what is not signed."""
+    if where := _first(array < 0):
+        raise InputError(f"{name} is negative at {where}; pass signed=True if that is meant.")
+
+
+def check_axis(axis: Any, n_channels: int, name: str = "axis") -> FloatArray:
+    """Positions of channels, finite: (channels,)."""
+    array = as_numbers(axis, name)
+    if array.shape != (n_channels,):
+        raise InputError(
+            f"{name} must have {n_channels} values, one per channel, but has shape {array.shape}."
+        )
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise InputError(f"{name} must be finite, but is {array[bad[0]]} at channel {bad[0]}.")
+    return array
+
+
+def check_same_axis(axis: FloatArray | None, known: FloatArray | None, whose: str) -> None:
+    """Refuse samples whose channels stand elsewhere than those of `whose`, where both tell."""
+    if axis is None or known is None or len(axis) != len(known):
+        return  # a different number of channels is for others to refuse
+    off = np.flatnonzero(~np.isclose(axis, known, rtol=1e-6, atol=1e-6 * np.ptp(known)))
+    if off.size:
+        raise InputError(
+            f"{whose} and the samples are on different axes (channel {off[0]} at {known[off[0]]:g} and at "
+            f"{axis[off[0]]:g}); put both on the same channel axis."
         )
 
 
@@ -159,6 +185,16 @@ def check_seed(random_state: Any) -> int:
     return check_whole(random_state, "random_state", least=0)
 
 
+def as_generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
+    """A random generator from a seed, a generator or None."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"random_state must be a non-negative integer, a Generator or None, but is {random_state!r}."
+        ) from None
+
+
 def refuse_negative(D: FloatArray, count_above_noise: Callable[[FloatArray], int]) -> None:
     """Refuse samples (samples, channels), NaN where missing, whose negative values are more than noise.
 
@@ -191,17 +227,25 @@ def _refuse_missing_line(all_missing: BoolArray | np.bool_, name: str, line: str
         raise InputError(f"{name} {line} {index} is missing in every entry (NaN); remove that {what}.")
 
 
+def _first(found: BoolArray) -> str:
+    """Where the first true entry stands, or an empty text."""
+    return _place(np.argwhere(found)[0]) if found.any() else ""
+
+
+def _place(position: Sequence[int] | NDArray[np.intp]) -> str:
+    words = ("row", "column") if len(position) == 2 else ("entry",) * len(position)
+    return ", ".join(f"{word} {index}" for word, index in zip(words, position))
+
+
 def _text_message(array: NDArray[Any], name: str) -> str:
     for position, value in np.ndenumerate(array):
         try:
             float(value)
         except (TypeError, ValueError):
-            place = ("row", "column") if array.ndim == 2 else ("entry",) * array.ndim
-            where = ", ".join(f"{word} {index}" for word, index in zip(place, position))
             shown = repr(value.item() if isinstance(value, np.generic) else value)
             shown = shown if len(shown) <= 40 else shown[:37] + "..."
             return (
-                f"{name} holds {shown} at {where or 'its only entry'}, which is no number; "
+                f"{name} holds {shown} at {_place(position) or 'its only entry'}, which is no number; "
                 "remove headers and labels, or mark missing entries with NaN."
             )
     return f"{name} is not a table of numbers; give a 2D array of floats, samples x channels."

@@ -62,8 +62,9 @@ def decode(
     if output is not None:
         check_suffix(output, ".csv", ".xlsx")
     assumed = noise_option(noise)
-    from gmcr.io.reading import check_same_axis, read_pool, read_table
+    from gmcr.io.reading import read_pool, read_table
     from gmcr.runs import names_of
+    from gmcr.validation import check_same_axis
 
     folder = run_at(pool)
     known = read_pool(folder.model)
@@ -71,7 +72,7 @@ def decode(
         named = {j: match.name for j, match in folder.matches().items() if match.name}
         known = replace(known, names=tuple(named.get(j, name) for j, name in enumerate(known.names)))
     table = read_table(data, samples_in=samples_in.value)
-    check_same_axis(known, table)
+    check_same_axis(table.axis, known.axis, "the pool")
     model = folder.estimator() if price is None and k_max is None and not signed else None
     if model is not None:
         out = model.decode(table.samples, noise=assumed)
@@ -100,7 +101,8 @@ def decode(
 
 def _write(path: Path, out: Decoding, pool: Pool, table: Table, names: Sequence[str]) -> list[Path]:
     """The table, and what is left of the samples that the pool does not explain, if there are any."""
-    from gmcr.io.writing import corner, write_rows
+    from gmcr.io.formats import write_rows
+    from gmcr.io.table import corner
 
     low, high = out.intervals(LEVEL)
     ends = [f"{name} {end}" for name in pool.names for end in ("low", "high")]

@@ -74,10 +74,11 @@ def run_at(path: Path) -> RunFolder:
 
 def run_and_samples(run: Path, data: Path, samples_in: SamplesIn) -> tuple[Decomposition, Table]:
     """What a run found, and samples on the same axis."""
-    from gmcr.io.reading import check_same_axis, read_pool, read_table
+    from gmcr.io.reading import read_table
+    from gmcr.validation import check_same_axis
 
     folder = run_at(run)
     found = folder.solution()
     table = read_table(data, samples_in=samples_in.value)
-    check_same_axis(read_pool(folder.model), table)
+    check_same_axis(table.axis, found.axis, "the pool")
     return found, table

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from gmcr.constraints.layout import Layout
-from gmcr.errors import InputError
-from gmcr.registry import Registry
+from gmcr.registry import Registry, rebuilt
 from gmcr.validation import FloatArray
 
 Stage = Literal["solver", "pool", "answer"]
@@ -68,11 +67,4 @@ CONSTRAINTS: Registry[type[Constraint]] = Registry("constraint")
 
 def constraint_of(stored: Mapping[str, Any]) -> Constraint:
     """The constraint that `as_dict` stored."""
-    given = dict(stored)
-    kind = CONSTRAINTS[given.pop("kind")]
-    try:
-        return kind(**given)
-    except TypeError:
-        raise InputError(
-            f"a constraint {kind.kind} has no such fields: {', '.join(map(str, given))}."
-        ) from None
+    return rebuilt(CONSTRAINTS, stored)

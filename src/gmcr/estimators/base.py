@@ -16,13 +16,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError
-from gmcr.estimators.labels import channel_axis, check_axis
+from gmcr.estimators.labels import channel_axis
 from gmcr.io.table import Table
 from gmcr.noise import NoiseLaw
 from gmcr.reporting.files import report
 from gmcr.storage import Arrays, Header, read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
-from gmcr.validation import BoolArray, FloatArray, check_samples
+from gmcr.validation import BoolArray, FloatArray, check_complete, check_same_axis, check_samples
 
 Samples = (
     ArrayLike | pd.DataFrame | Table
@@ -71,12 +71,9 @@ class Unmixer(TransformerMixin, BaseEstimator):
             if isinstance(error.__context__, TypeError):  # scikit-learn's contract for entries of other types
                 raise TypeError(f"{error} ({error.__context__})") from error
             raise
-        if not self.takes_missing and np.isnan(samples).any():
-            row, column = np.argwhere(np.isnan(samples))[0]
-            raise InputError(
-                f"D is missing a value at row {row}, column {column} (NaN), and {type(self).__name__} cannot "
-                "leave entries out; fill it in, or remove that sample or channel."
-            )
+        if not self.takes_missing:
+            cannot = f"{type(self).__name__} cannot leave out what is NaN"
+            check_complete(samples, "D", f"{cannot}: fill it in, or remove that sample or channel")
         validate_data(self, samples if isinstance(D, Table) else D, reset=reset, skip_check_array=True)
         return samples
 
@@ -210,7 +207,7 @@ class Solver(Unmixer, ABC):
     def _samples(self, D: Samples, *, reset: bool) -> FloatArray:
         samples = super()._samples(D, reset=reset)
         if not reset:
-            check_axis(channel_axis(D), self.decomposition_.axis)
+            check_same_axis(channel_axis(D), self.decomposition_.axis, "the training samples")
         return samples
 
     def _html_repr(self) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gmcr.errors import InputError
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
 
@@ -34,18 +33,6 @@ def sample_names(D: Any) -> tuple[str, ...] | None:
     if not isinstance(index, pd.Index) or _counts(index):
         return None
     return tuple(str(name) for name in index)
-
-
-def check_axis(axis: FloatArray | None, learned: FloatArray | None) -> None:
-    """Refuse samples whose channels stand elsewhere than those of the training samples, where both tell."""
-    if axis is None or learned is None or len(axis) != len(learned):
-        return
-    off = np.flatnonzero(~np.isclose(axis, learned, rtol=1e-6, atol=1e-6 * np.ptp(learned)))
-    if off.size:
-        raise InputError(
-            f"D is on another axis than the training samples (channel {off[0]} at {axis[off[0]]:g} instead of "
-            f"{learned[off[0]]:g}); put both on the same channel axis."
-        )
 
 
 def _counts(labels: Any) -> bool:

@@ -18,7 +18,12 @@ from gmcr.io.table import Table
 from gmcr.io.variables import Variable, table_of
 
 
-def load_arrays(path: FilePath) -> dict[str, NDArray[Any]]:
+def read_arrays(path: FilePath, asked: Asked = NOTHING) -> Table:
+    """Samples from an .npy or .npz file; `axis` beside them is the axis."""
+    return table_of(path, [Variable(key, array) for key, array in _load(path).items()], asked)
+
+
+def _load(path: FilePath) -> dict[str, NDArray[Any]]:
     """The arrays of an .npz file by name, or of an .npy file under the name ""."""
     file = check_exists(path)
     try:
@@ -36,11 +41,6 @@ def load_arrays(path: FilePath) -> dict[str, NDArray[Any]]:
                 return arrays
     except Exception as error:  # of numpy, zipfile, zlib and tokenize, each with kinds of its own
         raise FileError(f"{path} is damaged or not a numpy file of plain numbers: {error}.") from error
-
-
-def read_arrays(path: FilePath, asked: Asked = NOTHING) -> Table:
-    """Samples from an .npy or .npz file; `axis` beside them is the axis."""
-    return table_of(path, [Variable(key, array) for key, array in load_arrays(path).items()], asked)
 
 
 def write_arrays(path: FilePath, **arrays: NDArray[Any]) -> None:

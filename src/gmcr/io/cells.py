@@ -24,10 +24,10 @@ NAME_WORDS = re.compile(
 )
 AXIS_WORDS = re.compile(r"(?i)wave|shift|\bnm\b|cm.?-?1|m/?z|ppm|channel|axis|energy|freq|\bx\b|mass")
 # Labels that by themselves are of samples, or of channels.
-SAMPLE_LABEL = re.compile(
-    r"(?i)(s|sample|spectrum|spec|mix|mixture|specimen|batch|run|scan|replicate)[ _.-]?\d+"
-)
-CHANNEL_LABEL = re.compile(r"(?i)(x|v|ch|channel|wl|var|band|feature)[ _.-]?\d+(\.\d+)?")
+_LABELS = {
+    "samples": r"(?i)(s|sample|spectrum|spec|mix|mixture|specimen|batch|run|scan|replicate)[ _.-]?\d+",
+    "channels": r"(?i)(x|v|ch|channel|wl|var|band|feature)[ _.-]?\d+(\.\d+)?",
+}
 # None of these patterns can match one text in two ways, so that a cell of a million digits takes no time.
 _NUMBER = {
     ".": re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?"),
@@ -60,18 +60,11 @@ def goes_one_way(numbers: NDArray[Any]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A row or a column of cells.
+    """A row or a column of cells."""
 
-    Attributes
-    ----------
-    texts : the cells as written
-    numbers : (cells,) NaN where a cell is missing or text
-    is_text : (cells,) bool
-    """
-
-    texts: list[str]
-    numbers: FloatArray
-    is_text: BoolArray
+    texts: list[str]  # the cells as written
+    numbers: FloatArray  # (cells,) NaN where a cell is missing or text
+    is_text: BoolArray  # (cells,)
 
     @classmethod
     def parse(cls, texts: Sequence[str], decimal: str = ".") -> Cells:
@@ -85,6 +78,9 @@ class Cells:
 
     def __getitem__(self, part: slice) -> Cells:
         return Cells(self.texts[part], self.numbers[part], self.is_text[part])
+
+    def pick(self, places: NDArray[np.intp]) -> Cells:
+        return Cells([self.texts[place] for place in places], self.numbers[places], self.is_text[places])
 
     @property
     def mostly_text(self) -> bool:
@@ -112,9 +108,9 @@ class Cells:
         start = self.numbers[0] if len(self) else -1
         return start in (0, 1) and bool((self.numbers == start + np.arange(len(self))).all())
 
-    def labels(self, kind: re.Pattern[str]) -> bool:
-        """Whether most of the cells are labels of this kind."""
-        return 2 * sum(bool(kind.fullmatch(text.strip())) for text in self.texts) > len(self)
+    def label(self, what: str) -> bool:
+        """Whether most of the cells by themselves are labels of "samples", or of "channels"."""
+        return 2 * sum(bool(re.fullmatch(_LABELS[what], text.strip())) for text in self.texts) > len(self)
 
     def unlabelled(self) -> tuple[Cells, str | None]:
         """Cells such as "X1600" or "400 nm" as numbers with their unit; other cells as they are."""
@@ -129,3 +125,6 @@ class Cells:
         numbers = np.array([float(match[1]) if match else np.nan for match in matches])
         cells = Cells(self.texts, numbers, np.array([match is None for match in matches]))
         return (self, None) if unit is None and cells.counts else (cells, unit)
+
+
+NO_CELLS = Cells.parse(())

@@ -110,7 +110,7 @@ def unfold(
         raise InputError(
             f"cube must be (y, x, channels), with at least one of each, but has shape {array.shape}."
         )
-    channels = _channel_axis(channel_axis, array.ndim, dims)
+    channels, _ = channel_dimension(channel_axis, array.ndim, dims)
     array = np.moveaxis(array, channels, -1)
     shape = array.shape[:-1]
     kept = ~_all_missing(array)
@@ -127,7 +127,7 @@ def unfold(
     samples = array.reshape(-1, array.shape[-1]) if kept.all() else array[kept]
     if dims is None:
         return np.ascontiguousarray(samples), Pixels(kept)
-    image = tuple(name for index, name in enumerate(dims) if index != channels % len(dims))
+    image = tuple(name for index, name in enumerate(dims) if index != channels)
     coords = {name: np.asarray(cube.coords[name]) for name in image if name in cube.coords}
     return np.ascontiguousarray(samples), Pixels(kept, image, coords)
 
@@ -137,19 +137,20 @@ def names_channels(name: str) -> bool:
     return name.lower() in ("wl", "wn", "nm") or any(word in name.lower() for word in CHANNEL_WORDS)
 
 
-def _channel_axis(told: int | str | None, ndim: int, dims: tuple[str, ...] | None) -> int:
+def channel_dimension(told: int | str | None, ndim: int, dims: tuple[str, ...] | None) -> tuple[int, str]:
+    """Which dimension holds the channels, and what says so."""
     if isinstance(told, str):
         if dims is None or told not in dims:
             raise InputError(
                 f"channel_axis {told!r} is no dimension of the cube; it has {dims or 'no names'}."
             )
-        return dims.index(told)
+        return dims.index(told), "as told"
     if told is not None:
         if not -ndim <= told < ndim:
             raise InputError(f"channel_axis {told} is no dimension of the cube; it has {ndim}.")
-        return told
+        return told % ndim, "as told"
     speaking = [index for index, name in enumerate(dims or ()) if names_channels(name)]
-    return speaking[0] if len(speaking) == 1 else -1
+    return (speaking[0], "by its name") if len(speaking) == 1 else (ndim - 1, "by custom")
 
 
 def _all_missing(array: FloatArray) -> BoolArray:

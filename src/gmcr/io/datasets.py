@@ -95,16 +95,15 @@ def load_carbs() -> Dataset:
     """
     carbs = _objects(CARBS)["carbs"]
     D, C, S = carbs["D"], carbs["C"], carbs["S"]
-    columns, rows = D.dims[1], D.dims[0]
     return Dataset(
         "carbs",
-        _floats(D),
-        _floats(C),
-        np.ascontiguousarray(_floats(S).T),
-        np.array([float(label) for label in _labels(D, columns)]),
+        np.array(D.values, dtype=float),
+        np.array(C.values, dtype=float),
+        np.array(S.values.T, dtype=float, order="C"),
+        np.array([float(label) for label in _labels(D, 1)]),
         "cm⁻¹",
-        tuple(_labels(S, S.dims[1])),
-        tuple(_labels(D, rows)),
+        _labels(S, 1),
+        _labels(D, 0),
         False,
         "S. B. Engelsen, SPECARB: database on Raman spectra of carbohydrates, University of Copenhagen; "
         "S. Kucheryavskiy, mdatools, Chemometrics and Intelligent Laboratory Systems 198 (2020) 103937.",
@@ -168,9 +167,5 @@ def _fetched(file: _File) -> Path:
     )
 
 
-def _floats(array: Any) -> FloatArray:
-    return np.array(array.values, dtype=float)
-
-
-def _labels(array: Any, dimension: Any) -> list[str]:
-    return [str(label) for label in array.coords[dimension].values]
+def _labels(array: Any, dimension: int) -> tuple[str, ...]:
+    return tuple(str(label) for label in array.coords[array.dims[dimension]].values)

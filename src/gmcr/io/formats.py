@@ -1,4 +1,4 @@
-"""What a file format says about itself, the registry of formats, and which of them a file has."""
+"""What a file format says about itself, the registry of formats, and which of them a file has or is to have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gmcr.errors import InputError
-from gmcr.io.opening import FilePath, read_bytes
+from gmcr.io.opening import FilePath, need, read_bytes
 from gmcr.registry import Registry
 
 if TYPE_CHECKING:
@@ -25,12 +25,7 @@ MARKED = 64  # bytes in which a format marks itself
 class Asked:
     """What the caller says about a file.
 
-    Attributes
-    ----------
-    samples_in : "rows", "columns" or "auto", which goes by the axis, by sizes and by names
-    called : what the array with the samples may be called, the likeliest first
-    name : the array, data frame, sheet or kind of spectrum to take
-    channel_axis : dimension of a cube that holds its channels
+    What the array with the samples may be `called`, the likeliest first; the rest as `gmcr.read` takes it.
     """
 
     samples_in: str = "auto"
@@ -48,28 +43,17 @@ NOTHING = Asked()
 
 @dataclass(frozen=True, eq=False)
 class Format:
-    """A file format, registered under the name it has in messages and in docs/formats.md.
+    """A file format, registered under the name it has in messages and in docs/formats.md."""
 
-    Attributes
-    ----------
-    suffixes : in lower case; .0 stands for any number
-    read : from a path and what was asked to a Table
-    takes : what of `Asked` it heeds: "samples_in", "name"
-    mark : regular expression that a file's first bytes match, where the format marks them
-    is_one : a closer look at a file whose first bytes several formats share
-    package : what parses it, if gmcr does not; extra : the extra of gmcr that installs it
-    apart : whether it is read in a process of its own: yes, unless it was written for damaged files
-    write : writes a header and rows to a file that ends in the first of the suffixes
-    """
-
-    suffixes: tuple[str, ...]
+    suffixes: tuple[str, ...]  # in lower case; .0 stands for any number
     read: Callable[[FilePath, Asked], Table]
-    takes: tuple[str, ...] = ()
-    mark: bytes | None = None
-    is_one: Callable[[FilePath], bool] | None = None
-    package: str = ""
-    extra: str = ""
-    apart: bool = True
+    takes: tuple[str, ...] = ()  # what of `Asked` it heeds: "samples_in", "name"
+    mark: bytes | None = None  # pattern that a file's first bytes match, where the format marks them
+    is_one: Callable[[FilePath], bool] | None = None  # a closer look, where several formats begin alike
+    package: str = ""  # what parses it, if gmcr does not
+    extra: str = ""  # of gmcr, which installs the package
+    apart: bool = True  # read in a process of its own: yes, unless it was written for damaged files
+    # Writes a header and rows to a file that ends in the first of the suffixes.
     write: Callable[[FilePath, Sequence[Any], Iterable[Sequence[Any]]], None] | None = None
 
     def __post_init__(self) -> None:
@@ -92,3 +76,13 @@ def format_of(path: FilePath) -> str | None:
     likely += [name for name, form in marked.items() if not likely and form.is_one and form.is_one(path)]
     likely += [name for name, form in marked.items() if form.is_one is None]
     return next(iter(likely + suited), None)
+
+
+def write_rows(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a header and rows to a file whose extension is that of a format that writes: .csv or .xlsx."""
+    writers = {form.suffixes[0]: form for form in FORMATS.values() if form.write is not None}
+    form = writers.get(Path(path).suffix.lower())
+    if form is None or form.write is None:
+        raise InputError(f"{path} must end in {' or '.join(writers)}.")
+    need(form.package, form.extra, path, "written")
+    form.write(path, header, rows)

@@ -48,7 +48,7 @@ def table_of_columns(
     sheet = Sheet(
         body,
         top=Cells.parse([name for name, _ in numeric]),
-        left=None if row_names is None else Cells.parse(row_names),
+        left=Cells.parse(row_names or ()),
         corner=row_heading,
     )
     return arrange(path, sheet, asked, told, metadata)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
-from gmcr.io.opening import FilePath
+from gmcr.io.opening import FilePath, text_of
 from gmcr.io.table import Table
 from gmcr.io.variables import Variable, last, table_of
 
@@ -48,24 +48,13 @@ def _numbers(name: str, dataset: Any) -> Variable:
         if key in dataset.attrs:
             values = operation(values, float(np.asarray(dataset.attrs[key]).ravel()[0]))
     unit = dataset.attrs.get("units", dataset.attrs.get("unit"))
-    return Variable(name, values, _dims(dataset), _text(unit))
+    return Variable(name, values, _dims(dataset), text_of(unit))
 
 
 def _dims(dataset: Any) -> tuple[str, ...]:
     """Name of each dimension: that of its scale, which is a dataset too, else its label."""
-    names = []
-    for dimension in dataset.dims:
-        scale = dimension[0].name.lstrip("/") if len(dimension) else ""
-        names.append(scale or dimension.label)
-    return tuple(names)
-
-
-def _text(value: Any) -> str | None:
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.ravel()[0]
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return value if isinstance(value, str) else None
+    scales = [dimension[0].name.lstrip("/") if len(dimension) else "" for dimension in dataset.dims]
+    return tuple(scale or dimension.label for scale, dimension in zip(scales, dataset.dims))
 
 
 FORMATS.add("HDF5", Format(

@@ -9,63 +9,58 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import InputError
-from gmcr.io.cells import AXIS_WORDS, CHANNEL_LABEL, LONG, NAME_WORDS, SAMPLE_LABEL, Cells, goes_one_way
+from gmcr.io.cells import AXIS_WORDS, LONG, NAME_WORDS, NO_CELLS, Cells, goes_one_way
 from gmcr.io.formats import Asked
 from gmcr.io.opening import FilePath
-from gmcr.io.table import Table
+from gmcr.io.table import BETWEEN, Table
 from gmcr.io.units import unit_in
-from gmcr.io.writing import BETWEEN
 from gmcr.validation import FloatArray
 
-Texts = dict[tuple[int, int], str]
+Texts = dict[tuple[int, int], str]  # the cells that are text, by row and column
+Place = Callable[[int, int], str]  # names a cell for a message, by row and column
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """All cells of a text table or a sheet.
+    """All cells of a text table or a sheet."""
 
-    Attributes
-    ----------
-    numbers : (rows, columns), NaN where a cell is missing or text
-    texts : the cells that are text, by row and column
-    first_row, first_column : cells as written
-    place : names a cell for a message, by row and column
-    """
-
-    numbers: FloatArray
+    numbers: FloatArray  # (rows, columns), NaN where a cell is missing or text
     texts: Texts
-    first_row: Cells
+    first_row: Cells  # as written
     first_column: Cells
-    place: Callable[[int, int], str]
+    place: Place
 
-    def rows_from(self, start: int, first_row: Cells) -> Grid:
-        """The grid without its first `start` rows."""
-        texts = {(row - start, column): text for (row, column), text in self.texts.items() if row >= start}
-        place, left = self.place, self.first_column[start:]
+    def rows(self, start: int, stop: int) -> Grid:
+        """The rows from `start` on, before `stop`."""
         return Grid(
-            self.numbers[start:], texts, first_row, left, lambda row, column: place(row + start, column)
+            self.numbers[start:stop],
+            {(i - start, j): text for (i, j), text in self.texts.items() if start <= i < stop},
+            self._row(start) if start else self.first_row,
+            self.first_column[start:stop],
+            lambda row, column: self.place(row + start, column),
         )
+
+    def _row(self, row: int) -> Cells:
+        """A row's cells as written: numbers as short as they can be, since their own writing is not kept."""
+        numbers = self.numbers[row]
+        texts = [
+            self.texts.get((row, column), "" if np.isnan(number) else repr(float(number)).removesuffix(".0"))
+            for column, number in enumerate(numbers)
+        ]
+        is_text = np.array([(row, column) in self.texts for column in range(len(numbers))])
+        return Cells(texts, numbers, is_text)
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A table taken apart: a body, and what stands above and beside it.
+    """A table taken apart: a body, and what stands above and beside it."""
 
-    Attributes
-    ----------
-    body : (rows, columns) numbers, NaN where a cell is missing or text
-    texts : cells of the body that are text, by row and column
-    top : labels of the columns; left : labels of the rows
-    corner : the heading of the labels
-    place : names a cell of the body for a message
-    """
-
-    body: FloatArray
-    texts: Texts = field(default_factory=dict)
-    top: Cells | None = None
-    left: Cells | None = None
-    corner: str = ""
-    place: Callable[[int, int], str] = lambda row, column: f"row {row + 1}, column {column + 1}"
+    body: FloatArray  # (rows, columns) numbers, NaN where a cell is missing or text
+    texts: Texts = field(default_factory=dict)  # of the body
+    top: Cells = NO_CELLS  # labels of the columns, where there are any
+    left: Cells = NO_CELLS  # labels of the rows, where there are any
+    corner: str = ""  # the heading of the labels
+    place: Place = lambda row, column: f"row {row + 1}, column {column + 1}"
 
     def transposed(self) -> Sheet:
         texts = {(column, row): text for (row, column), text in self.texts.items()}
@@ -97,8 +92,8 @@ def take_apart(grid: Grid) -> Sheet:
     return Sheet(
         grid.numbers[row:, column:],
         {(i - row, j - column): text for (i, j), text in grid.texts.items() if i >= row and j >= column},
-        grid.first_row[column:] if header else None,
-        grid.first_column[row:] if labels else None,
+        grid.first_row[column:] if header else NO_CELLS,
+        grid.first_column[row:] if labels else NO_CELLS,
         corner if header and labels else "",
         lambda i, j: grid.place(i + row, j + column),
     )
@@ -115,7 +110,7 @@ def arrange(
         columns, why = asked.samples_in == "columns", "as told"
     if columns:
         sheet = sheet.transposed()
-    channels, unit = (None, None) if sheet.top is None else sheet.top.unlabelled()
+    channels, unit = sheet.top.unlabelled()
     metadata = dict(metadata or {})
     sheet, channels = _set_aside(sheet, channels, metadata, notes)
     _refuse_text(sheet)
@@ -124,7 +119,7 @@ def arrange(
     if why:
         notes.append(f"That they are in {'columns' if columns else 'rows'} was decided {why}.")
     names = None
-    if sheet.left is not None:
+    if len(sheet.left):
         notes.append(f"The first {'row' if columns else 'column'} holds the names of the samples.")
         names = tuple(text.strip() for text in sheet.left.texts)
     axis = _axis(channels, notes)
@@ -161,49 +156,44 @@ def _orientation(sheet: Sheet, notes: list[str]) -> tuple[bool, str]:
     """Whether samples are in columns, and what speaks for it ("" where the usual was taken without saying)."""
     top, left, corner = sheet.top, sheet.left, sheet.corner
     named, on_axis = corner.strip() != "" and _says_names(corner), _says_axis(corner)
-    numbers = None if left is None else left.unlabelled()[0]
-    counted = numbers is not None and corner == "" and top is not None and numbers.counts
-    left_axis = numbers is not None and numbers.is_axis() and not (counted or named)
-    top_axis = top is not None and top.unlabelled()[0].is_axis()
+    numbers = left.unlabelled()[0]
+    counted = corner == "" and len(top) > 0 and numbers.counts
+    left_axis = numbers.is_axis() and not (counted or named)
+    top_axis = top.unlabelled()[0].is_axis()
     if left_axis and top_axis:
         notes.append("The first row and the first column could both be the axis; say which if this is wrong.")
         return on_axis, ""
     if left_axis:
-        if numbers is not None and numbers.counts and not on_axis:
+        if numbers.counts and not on_axis:
             notes.append("The first column counts; if it numbers samples, say that samples are in rows.")
         return True, "by the axis in the first column"
     if top_axis:
         return False, "by the axis in the first row"
-    if top is not None and top.labels(SAMPLE_LABEL) and not (left is not None and left.labels(SAMPLE_LABEL)):
+    if top.label("samples") and not left.label("samples"):
         return True, "by the names in the first row"
-    if (
-        left is not None
-        and left.labels(CHANNEL_LABEL)
-        and not (top is not None and top.labels(CHANNEL_LABEL))
-    ):
+    if left.label("channels") and not top.label("channels"):
         return True, "by the names in the first column"
-    if left is not None or top is not None:
+    if len(left) or len(top):
         return False, ""
     return False, "by custom, since nothing in the file says"
 
 
 def _set_aside(
-    sheet: Sheet, channels: Cells | None, metadata: dict[str, Any], notes: list[str]
-) -> tuple[Sheet, Cells | None]:
+    sheet: Sheet, channels: Cells, metadata: dict[str, Any], notes: list[str]
+) -> tuple[Sheet, Cells]:
     """Take what is no channel (text beside an axis of numbers, leading columns of text) into the metadata."""
     n_samples, n_columns = sheet.body.shape
     texts = np.zeros(n_columns, dtype=int)
     for _, column in sheet.texts:
         texts[column] += 1
-    if channels is not None and channels.mostly_numbers:
+    if channels.mostly_numbers:
         aside = np.isnan(channels.numbers)
     else:  # only leading columns; text further in is a mistake
         aside = np.cumprod(2 * texts > n_samples).astype(bool)
     if not aside.any() or aside.all():
         return sheet, channels
     for column in np.flatnonzero(aside).tolist():
-        heading = "" if sheet.top is None else sheet.top.texts[column].strip()
-        heading = heading or f"column {column + 1}"
+        heading = (sheet.top.texts[column].strip() if len(sheet.top) else "") or f"column {column + 1}"
         metadata[heading] = [
             sheet.texts.get((row, column), number)
             for row, number in enumerate(sheet.body[:, column].tolist())
@@ -214,10 +204,7 @@ def _set_aside(
     moved = {(i, position[j]): text for (i, j), text in sheet.texts.items() if j in position}
     place = lambda row, column: sheet.place(row, int(kept[column]))  # noqa: E731
     remaining = replace(sheet, body=sheet.body[:, kept], texts=moved, place=place)
-    if channels is None:
-        return remaining, None
-    picked = Cells([channels.texts[j] for j in kept], channels.numbers[kept], channels.is_text[kept])
-    return remaining, picked
+    return remaining, channels.pick(kept) if len(channels) else channels
 
 
 def _refuse_text(sheet: Sheet) -> None:
@@ -229,11 +216,11 @@ def _refuse_text(sheet: Sheet) -> None:
         )
 
 
-def _axis(channels: Cells | None, notes: list[str]) -> FloatArray | None:
-    if channels is not None and np.isfinite(channels.numbers).all():
+def _axis(channels: Cells, notes: list[str]) -> FloatArray | None:
+    if len(channels) and np.isfinite(channels.numbers).all():
         notes.append(f"The axis runs from {channels.numbers[0]:g} to {channels.numbers[-1]:g}.")
         return channels.numbers
-    if channels is not None:
+    if len(channels):
         notes.append("The labels of the channels are not numbers; the axis is the channel number.")
     else:
         notes.append("There is no axis; it is the channel number.")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
-from gmcr.io.opening import FilePath
+from gmcr.io.opening import FilePath, text_of
 from gmcr.io.table import Table
 from gmcr.io.variables import Variable, table_of
 
@@ -27,13 +27,9 @@ def _variable(name: str, variable: Any) -> Variable:
         values = np.ma.filled(values.astype(float), np.nan) if values.dtype.kind in "fiu" else values.data
     if values.dtype.kind == "S" and values.ndim == 2:  # characters, a text per row
         values = np.array([b"".join(row).rstrip(b"\0 ").decode("utf-8", "replace") for row in values])
-    unit = getattr(variable, "units", None)
-    return Variable(
-        name,
-        np.array(values, dtype=values.dtype.newbyteorder("=")),
-        tuple(map(str, variable.dimensions)),
-        unit.decode("utf-8", "replace") if isinstance(unit, bytes) else None,
-    )
+    native = np.array(values, dtype=values.dtype.newbyteorder("="))
+    unit = text_of(getattr(variable, "units", None))
+    return Variable(name, native, tuple(map(str, variable.dimensions)), unit)
 
 
 FORMATS.add("NetCDF", Format(

@@ -34,13 +34,21 @@ def check_exists(path: FilePath) -> Path:
 
 def read_bytes(path: FilePath, size: int = -1) -> bytes:
     """The file's content, or its first `size` bytes."""
+    found = check_exists(path)
     try:
-        with open(check_exists(path), "rb") as file:
+        with open(found, "rb") as file:
             return file.read(size)
-    except FileError:
-        raise
     except OSError as error:
         raise FileError(f"{path} could not be read: {error.strerror or error}.") from error
+
+
+def text_of(value: Any) -> str | None:
+    """The text that an attribute of a file is, if it is one."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.ravel()[0]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else None
 
 
 def decoded(content: bytes, encoding: str = "utf-8-sig") -> str:

@@ -72,7 +72,10 @@ def read_opus(path: FilePath, asked: Asked = NOTHING) -> Table:
         raise Cut
     rows = _series(file, data, points) if data.form == SERIES else [_row(file, data, points)]
     scale = float(status.get("CSF", 1.0))
-    facts = {"ordinate": data.label} | _texts(file, blocks)
+    facts = {"ordinate": data.label}
+    for block in blocks:
+        if block.parameters == ORIGIN:  # name and form of the sample, operator
+            facts |= {key: fact for key, fact in _parameters(file, block).items() if fact not in ("", None)}
     sample = facts.get("SNM") or Path(path).stem
     axis = np.linspace(first, last, points)
     unit = UNITS.get(str(status.get("DXU", "")).strip())
@@ -163,15 +166,6 @@ def _series(file: Bytes, block: _Block, points: int) -> list[FloatArray]:
     if not rows:
         raise Cut
     return rows
-
-
-def _texts(file: Bytes, blocks: list[_Block]) -> dict[str, Any]:
-    """What the file says of the sample: name, form, operator."""
-    facts: dict[str, Any] = {}
-    for block in blocks:
-        if block.parameters == ORIGIN:
-            facts |= {key: fact for key, fact in _parameters(file, block).items() if fact not in ("", None)}
-    return facts
 
 
 # OPUS numbers its files: name.0, name.1

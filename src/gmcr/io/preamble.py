@@ -23,30 +23,18 @@ def without_preamble(grid: Grid, notes: list[str]) -> Grid:
         is_text[tuple(np.array(list(grid.texts)).T)] = True
     start = _first_row(grid, is_text)
     if start > 0:
-        grid = grid.rows_from(start, _row(grid, start))
-        is_text = is_text[start:]
+        grid, is_text = grid.rows(start, len(is_text)), is_text[start:]
         notes.append(_left_out(start, "above"))
     end = _end(grid, is_text)
     if end < len(grid.numbers):
         notes.append(_left_out(len(grid.numbers) - end, "below"))
-        texts = {(row, column): text for (row, column), text in grid.texts.items() if row < end}
-        grid = replace(grid, numbers=grid.numbers[:end], texts=texts, first_column=grid.first_column[:end])
+        grid = grid.rows(0, end)
     return grid
 
 
 def _left_out(count: int, where: str) -> str:
     lines, were = ("The line", "was") if count == 1 else (f"The {count} lines", "were")
     return f"{lines} {where} the table {were} left out."
-
-
-def _row(grid: Grid, row: int) -> Cells:
-    """A row's cells as written: numbers as short as they can be, since their own writing is not kept."""
-    numbers = grid.numbers[row]
-    texts = [
-        grid.texts.get((row, column), "" if np.isnan(number) else repr(float(number)).removesuffix(".0"))
-        for column, number in enumerate(numbers)
-    ]
-    return Cells(texts, numbers, np.array([(row, column) in grid.texts for column in range(len(numbers))]))
 
 
 def _without_empty_edges(grid: Grid, notes: list[str]) -> Grid:
@@ -58,16 +46,14 @@ def _without_empty_edges(grid: Grid, notes: list[str]) -> Grid:
         return grid
     top = int(np.argmax(filled.any(axis=1)))
     if top and not any(text.strip() for text in grid.first_row.texts + grid.first_column[:top].texts):
-        return _without_empty_edges(grid.rows_from(top, _row(grid, top)), notes)
+        return _without_empty_edges(grid.rows(top, len(filled)), notes)
     height, width = np.flatnonzero(filled.any(axis=1))[-1] + 1, np.flatnonzero(filled.any(axis=0))[-1] + 1
     width, height = max(width, _written(grid.first_row)), max(height, _written(grid.first_column))
     if (height, width) == grid.numbers.shape:
         return grid
     notes.append("Empty rows at the bottom and empty columns at the right were left out.")
-    first_row, first_column = grid.first_row[:width], grid.first_column[:height]
-    return replace(
-        grid, numbers=grid.numbers[:height, :width], first_row=first_row, first_column=first_column
-    )
+    grid = grid.rows(0, height)
+    return replace(grid, numbers=grid.numbers[:, :width], first_row=grid.first_row[:width])
 
 
 def _written(cells: Cells) -> int:

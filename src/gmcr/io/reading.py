@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from gmcr.errors import FileError, InputError
+from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.io.apart import read_apart, read_here
-from gmcr.io.folder import read_folder
 from gmcr.io.formats import FORMATS, POOL, SAMPLES, Asked, format_of
 from gmcr.io.opening import FilePath, check_exists, need
+from gmcr.io.spectra import Spectrum, join
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray, check_finite
 
@@ -26,22 +25,13 @@ MODEL = ".gmcr"
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Profiles to decode with, from a model file or from a table of profiles.
+    """Profiles to decode with, from a model file or from a table of profiles."""
 
-    Attributes
-    ----------
-    profiles : (slots, channels)
-    names : one per slot
-    axis : (channels,) position of each channel, where the file tells
-    noise : the noise law learned with the profiles, if there is one
-    signed : whether concentrations may be negative
-    """
-
-    profiles: FloatArray
-    names: tuple[str, ...]
-    axis: FloatArray | None = None
-    noise: NoiseLaw | None = None
-    signed: bool = False
+    profiles: FloatArray  # (slots, channels)
+    names: tuple[str, ...]  # one per slot
+    axis: FloatArray | None = None  # (channels,) position of each channel, where the file tells
+    noise: NoiseLaw | None = None  # the law learned with the profiles, if there is one
+    signed: bool = False  # whether concentrations may be negative
 
 
 def read(
@@ -78,7 +68,7 @@ def read_table(path: FilePath, *, samples_in: str = "auto", called: tuple[str, .
 
 def _read(path: FilePath, asked: Asked) -> Table:
     if Path(path).is_dir():
-        table = read_folder(path, _of_one_format(Path(path)), lambda file: _read_file(file, asked))
+        table = _read_folder(Path(path), asked)
     else:
         table = _read_file(check_exists(path), asked)
     check_finite(table.samples, os.fspath(path))
@@ -103,18 +93,42 @@ def _read_file(path: Path, asked: Asked) -> Table:
     return table
 
 
-def _of_one_format(folder: Path) -> list[Path]:
-    """The files of a folder to read: those of the format that most of them have."""
+def _read_folder(folder: Path, asked: Asked) -> Table:
+    """The files of the format that most of them have, in the order of their names, on one axis."""
     try:
-        files = sorted(entry for entry in folder.iterdir() if entry.is_file() and entry.name[0] != ".")
+        entries = sorted(entry for entry in folder.iterdir() if entry.name[0] != ".")
     except OSError as error:
         raise FileError(f"{folder} could not be read: {error.strerror or error}.") from error
-    formats = {file: format_of(file) for file in files if file.suffix.lower() != MODEL}
+    formats = {file: format_of(file) for file in entries if file.is_file() and file.suffix.lower() != MODEL}
     counts = Counter(name for name in formats.values() if name is not None)
     if not counts:
         raise FileError(f"{folder} holds no data file; give a folder of spectra, or a file.")
     ((most, _),) = counts.most_common(1)
-    return [file for file, name in formats.items() if name == most]
+    files = sorted((file for file, name in formats.items() if name == most), key=_natural)
+    notes = [f"{len(files)} files were read: {files[0].name} to {files[-1].name}."]
+    if others := len(entries) - len(files):
+        notes.append(f"{others} other files or folders in it were passed over.")
+    spectra: list[Spectrum] = []
+    for file in files:
+        try:
+            table = _read_file(file, asked)
+        except GMCRError as error:
+            told = f"{error} (It is one of {len(files)} files; move it out to do without it.)"
+            raise type(error)(told) from error
+        labels = table.sample_names or range(len(table.samples))
+        names = [file.stem] if len(table.samples) == 1 else [f"{file.stem} {label}" for label in labels]
+        facts = {key: value for key, value in table.metadata.items() if not isinstance(value, list)}
+        spectra += [
+            Spectrum(values, table.axis, name, table.axis_unit, facts)
+            for name, values in zip(names, table.samples)
+        ]
+    return join(folder, spectra, notes)
+
+
+def _natural(file: Path) -> list[str | int]:
+    """A key by which scan2 comes before scan10."""
+    parts = re.split(r"([0-9]+)", file.name + "\0")
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
 def read_pool(path: FilePath) -> Pool:
@@ -135,19 +149,6 @@ def read_pool(path: FilePath) -> Pool:
         law_of(law) if law.get("kind") in LAWS else None,
         model.signed,
     )
-
-
-def check_same_axis(pool: Pool, table: Table) -> None:
-    """Refuse samples whose channels stand elsewhere than the pool's, where both tell."""
-    if pool.axis is None or table.axis is None or len(pool.axis) != len(table.axis):
-        return  # a different number of channels is the decoder's to refuse
-    off = np.flatnonzero(~np.isclose(pool.axis, table.axis, rtol=1e-6, atol=1e-6 * np.ptp(pool.axis)))
-    if off.size:
-        first = off[0]
-        raise InputError(
-            f"the pool and the samples are on different axes (channel {first} at {pool.axis[first]:g} and at "
-            f"{table.axis[first]:g}); put both on the same channel axis."
-        )
 
 
 def _numbered(count: int) -> tuple[str, ...]:

@@ -20,28 +20,17 @@ SAME = 1e-3  # positions that differ by less than this share of a step are the s
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """One spectrum of a file.
+    """One spectrum of a file."""
 
-    Attributes
-    ----------
-    values : (channels,)
-    axis : (channels,) where the file tells; unit : of the axis
-    name : of the sample
-    metadata : what else the file says
-    """
-
-    values: FloatArray
-    axis: FloatArray | None
-    name: str
-    unit: str | None = None
-    metadata: dict[str, Any] = field(default_factory=dict)
+    values: FloatArray  # (channels,)
+    axis: FloatArray | None  # (channels,) where the file tells
+    name: str  # of the sample
+    unit: str | None = None  # of the axis
+    metadata: dict[str, Any] = field(default_factory=dict)  # what else the file says
 
 
 def join(path: FilePath, spectra: Sequence[Spectrum], notes: Sequence[str] = ()) -> Table:
-    """One table of all spectra, on the axis of the first, over the range that all cover.
-
-    path : for messages
-    """
+    """One table of all spectra, on the axis of the first, over the range that all cover."""
     told = list(notes)
     for spectrum in spectra:
         _check(path, spectrum)

@@ -10,8 +10,15 @@ import numpy as np
 
 from gmcr.errors import InputError
 from gmcr.io.cube import Pixels
-from gmcr.io.writing import corner, write_rows
+from gmcr.io.formats import write_rows
 from gmcr.validation import FloatArray
+
+BETWEEN = "\\"  # in a corner such as "sample \\ nm": what stands below it, and what beside it
+
+
+def corner(below: str, unit: str | None) -> str:
+    """The heading over the names and beside an axis with a unit, such as "sample \\ nm"."""
+    return below if unit is None else f"{below} {BETWEEN} {unit}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

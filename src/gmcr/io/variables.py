@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from gmcr.errors import InputError
 from gmcr.io.cells import Cells, goes_one_way
-from gmcr.io.cube import names_channels, unfold
+from gmcr.io.cube import channel_dimension, names_channels, unfold
 from gmcr.io.formats import NOTHING, Asked
 from gmcr.io.layout import Sheet, arrange, orientation
-from gmcr.io.opening import FilePath
+from gmcr.io.opening import FilePath, text_of
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
-from gmcr.validation import FloatArray, as_numbers
+from gmcr.validation import as_numbers
 
 # Names under which a file may hold the axis, the samples' names and a cube's mask.
 AXES = (
@@ -30,22 +30,14 @@ MASKS = ("mask", "masked")
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """An array of a file.
+    """An array of a file; what stands below its values is given where the file tells."""
 
-    Attributes
-    ----------
-    name : as in the file; groups and structures are parted by /
-    values : numbers of any shape, or texts
-    dims : names of its dimensions, where the file tells
-    unit : where the file tells
-    labels : of the rows and of the columns of a table, where the file tells
-    """
-
-    name: str
-    values: NDArray[Any]
-    dims: tuple[str, ...] = ()
+    name: str  # as in the file; groups and structures are parted by /
+    values: NDArray[Any]  # numbers of any shape, or texts
+    dims: tuple[str, ...] = ()  # names of its dimensions
     unit: str | None = None
-    labels: tuple[list[str] | None, list[str] | None] = (None, None)
+    labels: tuple[list[str] | None, list[str] | None] = (None, None)  # of a table's rows and columns
+    dimension: int = -1  # of the array whose axis it is, if it is one
 
     @property
     def short(self) -> str:
@@ -65,39 +57,30 @@ def last(name: str) -> str:
     return name.rsplit("/", 1)[-1]
 
 
-@dataclass(frozen=True, eq=False)
-class _Axis:
-    """The channel axis of a chosen array: its positions, and which dimension it belongs to."""
-
-    name: str
-    values: FloatArray
-    dimension: int
-    unit: str | None
-
-
 def table_of(
     path: FilePath, variables: Sequence[Variable], asked: Asked = NOTHING, notes: Sequence[str] = ()
 ) -> Table:
     """The samples among a file's arrays, with axis and names where other arrays hold them."""
     chosen = _chosen(path, variables, asked)
-    values, shape = chosen.values, chosen.values.shape
+    shape = chosen.values.shape
     if 0 in shape:
         raise InputError(f"{path} holds {chosen.name!r} of shape {shape}, which is empty; give samples.")
     others = [variable for variable in variables if variable is not chosen]
+    values = as_numbers(chosen.values, f"{path} {chosen.name!r}", copy=False)
     taken = f"{chosen.name!r} was taken" if chosen.name else "was taken"
     told = [*notes, f"The array {taken}: {' x '.join(map(str, shape))}."]
     axis = _axis_for(chosen, others, told)
     if values.ndim > 2:
-        return _from_cube(path, chosen, others, axis, asked.channel_axis, told)
-    numbers = as_numbers(values, f"{path} {chosen.name!r}", copy=False).reshape(-1, shape[-1])
+        return _from_cube(replace(chosen, values=values), others, axis, asked, told)
+    numbers = values.reshape(-1, shape[-1])
     if len(shape) == 2 and shape[1] == 1 and shape[0] > 1 and asked.samples_in == "auto":
         asked = replace(asked, samples_in="columns")
         told.append("It is one column; it was taken for one sample.")
     if axis is None:
         left, top = chosen.labels
         left = _names_for(others, len(numbers)) if left is None else left
-        above, beside = (None if labels is None else Cells.parse(labels) for labels in (top, left))
-        return arrange(path, Sheet(numbers, top=above, left=beside), asked, told)
+        sheet = Sheet(numbers, top=Cells.parse(top or ()), left=Cells.parse(left or ()))
+        return arrange(path, sheet, asked, told)
     by_axis = asked.samples_in == "auto"
     columns = axis.dimension == 0 and values.ndim == 2 if by_axis else asked.samples_in == "columns"
     samples = np.ascontiguousarray(numbers.T if columns else numbers)
@@ -114,28 +97,15 @@ def table_of(
 
 
 def _from_cube(
-    path: FilePath,
-    chosen: Variable,
-    others: Sequence[Variable],
-    axis: _Axis | None,
-    channel_axis: int | None,
-    told: list[str],
+    chosen: Variable, others: Sequence[Variable], axis: Variable | None, asked: Asked, told: list[str]
 ) -> Table:
-    ndim = chosen.values.ndim
-    why = "as told"
-    if channel_axis is None and axis is not None:
+    channel_axis, why = channel_dimension(asked.channel_axis, chosen.values.ndim, chosen.dims)
+    if why != "as told" and axis is not None:
         channel_axis, why = axis.dimension, f"by the axis {axis.name!r}"
-    if channel_axis is None:
-        speaking = [index for index, name in enumerate(chosen.dims) if names_channels(name)]
-        channel_axis, why = (speaking[0], "by its name") if len(speaking) == 1 else (ndim - 1, "by custom")
-    if not -ndim <= channel_axis < ndim:
-        raise InputError(f"channel_axis {channel_axis} is no dimension of {path}; it has {ndim}.")
-    channel_axis %= ndim
     image = chosen.values.shape[:channel_axis] + chosen.values.shape[channel_axis + 1 :]
     masks = [v.values for v in others if v.short in MASKS and v.values.shape == image]
     mask = masks[0].astype(bool) if masks and masks[0].dtype.kind in "biu" else None
-    cube = as_numbers(chosen.values, f"{path} {chosen.name!r}", copy=False)
-    samples, pixels = unfold(cube, mask, channel_axis=channel_axis)
+    samples, pixels = unfold(chosen.values, mask, channel_axis=channel_axis)
     n_pixels = int(np.prod(image))
     told.append(
         f"It is a cube: an image of {' x '.join(map(str, image))} pixels and {samples.shape[1]} channels, which "
@@ -146,7 +116,7 @@ def _from_cube(
     return _on_axis(Table(samples, None, pixels.names, tuple(told), pixels=pixels), axis)
 
 
-def _on_axis(table: Table, axis: _Axis | None) -> Table:
+def _on_axis(table: Table, axis: Variable | None) -> Table:
     """The table with its axis, if that fits."""
     if axis is None or len(axis.values) != table.samples.shape[1]:
         return table
@@ -181,7 +151,7 @@ def _chosen(path: FilePath, variables: Sequence[Variable], asked: Asked) -> Vari
     )
 
 
-def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> _Axis | None:
+def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> Variable | None:
     """The axis among the other arrays.
 
     A dimension's own coordinate comes first, then an array that is called an axis, of the length of any
@@ -208,10 +178,12 @@ def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> 
     return _as_axis(fitting[0], len(shape) - 1) if len(fitting) == 1 and not any(chosen.labels) else None
 
 
-def _as_axis(variable: Variable, dimension: int) -> _Axis | None:
+def _as_axis(variable: Variable, dimension: int) -> Variable | None:
     values = variable.values.ravel().astype(float)
     unit = as_unit(variable.unit or ("nm" if variable.short == "nm" else ""))
-    return _Axis(variable.name, values, dimension, unit) if np.isfinite(values).all() else None
+    return (
+        Variable(variable.name, values, unit=unit, dimension=dimension) if np.isfinite(values).all() else None
+    )
 
 
 def _names_for(others: Sequence[Variable], count: int) -> list[str] | None:
@@ -219,5 +191,4 @@ def _names_for(others: Sequence[Variable], count: int) -> list[str] | None:
     called = [v for wanted in NAMES for v in fitting if v.short == wanted]
     if not called:
         return None
-    texts = called[0].values.ravel().tolist()
-    return [t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts]
+    return [text_of(text) or "" for text in called[0].values.ravel().tolist()]

@@ -25,8 +25,6 @@ BLOCK_HEADER = 16
 UNITS = {1: "cm⁻¹", 2: "cm⁻¹", 3: "nm", 4: "eV", 5: "µm", 16: "pixels"}
 X, Y = 3, 4  # kinds of lists in the block of positions
 
-Blocks = dict[str, tuple[int, int]]  # by name: start and size
-
 
 def read_wdf(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Read the spectra of a WDF file; those of a map on a grid come with their pixels."""
@@ -43,10 +41,10 @@ def read_wdf(path: FilePath, asked: Asked = NOTHING) -> Table:
     blocks = _blocks(file)
     if not {"DATA", "XLST"} <= set(blocks) or not 0 < count <= capacity:
         raise Cut
-    data = file.array("f4", count * points, blocks["DATA"][0] + BLOCK_HEADER)
+    data = file.array("f4", count * points, blocks["DATA"] + BLOCK_HEADER)
     samples = data.reshape(count, points).astype(float)
-    axis = file.array("f4", points, blocks["XLST"][0] + BLOCK_HEADER + 8).astype(float)
-    unit = UNITS.get(file.unpack("I", blocks["XLST"][0] + BLOCK_HEADER + 4)[0])
+    axis = file.array("f4", points, blocks["XLST"] + BLOCK_HEADER + 8).astype(float)
+    unit = UNITS.get(file.unpack("I", blocks["XLST"] + BLOCK_HEADER + 4)[0])
     notes = []
     if count < capacity:
         notes.append(f"The measurement was ended early: {count} of {capacity} spectra.")
@@ -57,18 +55,19 @@ def read_wdf(path: FilePath, asked: Asked = NOTHING) -> Table:
     table = Table(samples, axis, names, tuple(notes), axis_unit=unit, metadata=facts)
     if not {"WMAP", "ORGN"} <= set(blocks):
         return table
-    places = _places(file, blocks["ORGN"][0], origins, capacity, count)
-    return table if places is None else _as_map(table, file, blocks["WMAP"][0], places)
+    places = _places(file, blocks["ORGN"], origins, capacity, count)
+    return table if places is None else _as_map(table, file, blocks["WMAP"], places)
 
 
-def _blocks(file: Bytes) -> Blocks:
-    blocks: Blocks = {}
+def _blocks(file: Bytes) -> dict[str, int]:
+    """By name, where each block starts."""
+    blocks: dict[str, int] = {}
     position = 0
     while position + BLOCK_HEADER <= len(file):
         name, _, size = file.unpack("4sIQ", position)
         if size < BLOCK_HEADER:
             raise ValueError(f"a block has {size} bytes")
-        blocks.setdefault(name.decode("latin-1"), (position, size))
+        blocks.setdefault(name.decode("latin-1"), position)
         position += size
     return blocks
 

@@ -102,6 +102,8 @@ def _rows(path: FilePath, sheet: Any) -> tuple[list[tuple[Any, ...]], tuple[int,
 
 
 def _grid(path: FilePath, rows: list[tuple[Any, ...]], first: tuple[int, int]) -> Grid:
+    from openpyxl.utils import get_column_letter
+
     width = max(len(row) for row in rows)
     numbers = np.full((len(rows), width), np.nan)
     texts: Texts = {}
@@ -118,23 +120,13 @@ def _grid(path: FilePath, rows: list[tuple[Any, ...]], first: tuple[int, int]) -
         texts,
         _cells(rows[0], width),
         _cells([row[0] if row else None for row in rows], len(rows)),
-        lambda row, column: f"{path} cell {_reference(row + first[0], column + first[1])}",
+        lambda i, j: f"{path} cell {get_column_letter(j + first[1] + 1)}{i + first[0] + 1}",
     )
 
 
 def _cells(values: Sequence[Any], length: int) -> Cells:
     texts = ["" if value is None else as_text(value) for value in values]
     return Cells.parse(texts + [""] * (length - len(values)))
-
-
-def _reference(row: int, column: int) -> str:
-    """A cell as spreadsheets call it, such as B3."""
-    letters = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(ord("A") + rest) + letters
-    return f"{letters}{row + 1}"
 
 
 def _refuse_formulas(path: FilePath, title: str, grid: Grid, first: tuple[int, int]) -> None:

@@ -1,8 +1,7 @@
 """Naming profiles from a spectral library.
 
 Here live libraries (`library.py`: read from a table or a folder, put on one axis), how alike two spectra are
-(`scores.py`; `comparing.py` where one of them may be shifted), and who is who (`naming.py`, whose result is
-`result.py`). Nothing here may fit anything.
+(`scores.py`), and who is who (`naming.py`, whose result is `result.py`). Nothing here may fit anything.
 """
 
 from gmcr.naming.library import Library, read_library

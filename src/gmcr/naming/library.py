@@ -12,7 +12,7 @@ import numpy as np
 from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.io.opening import FilePath
 from gmcr.io.reading import MODEL, read_pool, read_table
-from gmcr.validation import FloatArray, as_numbers, check_samples
+from gmcr.validation import FloatArray, check_axis, check_samples
 
 SAME_AXIS = 1e-6  # of the axis' length: positions that differ by less are the same
 LISTED = 8  # names in a message
@@ -146,11 +146,7 @@ def _read_file(path: Path, samples_in: str) -> Library:
 def _block(spectra: FloatArray, axis: Any) -> Block:
     if axis is None:
         return Block(spectra, None)
-    positions = as_numbers(axis, "axis")
-    if positions.shape != spectra.shape[1:] or not np.isfinite(positions).all():
-        raise InputError(
-            f"the library's axis must have {spectra.shape[1]} positions, one per channel, all of them finite."
-        )
+    positions = check_axis(axis, spectra.shape[1], "the library's axis")
     order = np.argsort(positions, kind="stable")
     if (np.diff(positions[order]) == 0).any():
         raise InputError("the library's axis has a position twice; give each channel its own.")

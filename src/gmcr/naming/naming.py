@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,9 @@ from gmcr.confidence.weighing import spread_rows
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.naming import scores
-from gmcr.naming.comparing import Compared, Shifted
 from gmcr.naming.library import Library
 from gmcr.naming.result import NAMED, NONE, SEVERAL, Matches
-from gmcr.validation import FloatArray, as_numbers, check_pool
+from gmcr.validation import FloatArray, as_numbers, check_axis, check_pool, check_whole
 
 ALPHA = 0.05  # probability that an unrelated library reaches the chance level
 CROWD = 400  # spectra whose neighbours in the library are looked for; their median hardly moves beyond that
@@ -26,6 +26,7 @@ MOST_SHIFTED = 50  # channels; a spectrum that is further off is another one
 FLAT = 1e-9  # of its size: a spectrum that varies by less is constant
 
 IntArray = NDArray[np.intp]
+Compared = dict[str, FloatArray]  # profiles x spectra: what decides, what is reported, and at which shift
 
 
 def match(
@@ -94,10 +95,8 @@ def match(
             f"shift must be a length along the axis, up to {MOST_SHIFTED} channels "
             f"({MOST_SHIFTED * step:g}), not {shift!r}."
         )
-    if top < 1:
-        raise InputError(f"top must be at least 1, not {top}.")
     shifts = np.linspace(-furthest, furthest, 2 * int(np.ceil(furthest / step - 1e-9)) + 1)
-    at = Shifted([shelf.on_axis(positions + one) for one in shifts], shifts, derivative)
+    at = _Shifted([shelf.on_axis(positions + one) for one in shifts], shifts, derivative)
     _leave_out(at, shelf, notes)
 
     compared = at.compare(P)
@@ -107,8 +106,46 @@ def match(
     alike = _alike(at, shelf.names)
     levels = np.array([_library_level(alike, one) for one in reachable])
     level = np.maximum(levels * reachable, scores.chance_level(decisive, at.decisive(), ALPHA))
-    table, hits = _tables(compared, level, shelf.names, top)
+    table, hits = _tables(compared, level, shelf.names, check_whole(top, "top"))
     return Matches(table, hits, furthest, derivative, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Shifted:
+    """A library on the profiles' axis, (spectra, channels) for each shift, and whether its derivative decides."""
+
+    spectra: list[FloatArray]
+    shifts: FloatArray
+    derivative: bool
+
+    @property
+    def unshifted(self) -> FloatArray:
+        return self.spectra[len(self.shifts) // 2]
+
+    def decisive(self) -> FloatArray:
+        """What decides, unshifted: the spectra that can be compared, or their derivatives."""
+        there = self.unshifted[~np.isnan(self.unshifted).all(axis=1)]
+        return scores.derivative(there) if self.derivative else there
+
+    def compare(self, P: FloatArray) -> Compared:
+        """Each pair at the shift where they are most alike; shifts that gain nothing are not made."""
+        slopes = scores.derivative(P)
+        best: Compared = {}
+        for place in np.argsort(np.abs(self.shifts), kind="stable"):
+            L = self.spectra[place]
+            r, r_slope = scores.correlations(P, L), scores.correlations(slopes, scores.derivative(L))
+            new = {
+                "decisive": r_slope if self.derivative else r,
+                "hqi": scores.hqi(r),
+                "hqi_derivative": scores.hqi(r_slope),
+                "cosine": scores.cosines(P, L),
+                "shift": np.full(r.shape, self.shifts[place]),
+            }
+            if best:
+                was, now = (np.nan_to_num(one["decisive"], nan=-1.0) for one in (best, new))
+                new = {name: np.where(now > was, values, best[name]) for name, values in new.items()}
+            best = new
+        return best
 
 
 def own_errors(found: Decomposition, n_fixed: int = 0) -> FloatArray | None:
@@ -118,7 +155,7 @@ def own_errors(found: Decomposition, n_fixed: int = 0) -> FloatArray | None:
     return profile_errors(found.concentrations, found.noise, n_fixed=n_fixed)
 
 
-def _alike(at: Shifted, names: tuple[str, ...]) -> FloatArray:
+def _alike(at: _Shifted, names: tuple[str, ...]) -> FloatArray:
     """Correlations of spectra of the library, spread over it, with all those of another name: (some, spectra)."""
     some = spread_rows(len(names), CROWD)
     keys = np.array([name.casefold() for name in names])
@@ -148,7 +185,7 @@ def _tables(
     compared: Compared, level: FloatArray, names: tuple[str, ...], top: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row per profile, and the best hits of each."""
-    alike = np.nan_to_num(compared.decisive, nan=-1.0)
+    alike = np.nan_to_num(compared["decisive"], nan=-1.0)
     given = _assign(alike, level, names)
     order = np.argsort(-alike, axis=1, kind="stable")
     rows, hits = [], []
@@ -165,7 +202,7 @@ def _tables(
                 **_scores(compared, k, shown),
                 "level": 100.0 * level[k] ** 2,
                 "next": names[rivals[0]] if rivals else "",
-                "next_hqi": float(compared.hqi[k, rivals[0]]) if rivals else np.nan,
+                "next_hqi": float(compared["hqi"][k, rivals[0]]) if rivals else np.nan,
             }
         )
         for rank, j in enumerate(order[k, :top], start=1):
@@ -174,8 +211,7 @@ def _tables(
 
 
 def _scores(compared: Compared, k: int, j: int) -> dict[str, float]:
-    fields = ("hqi", "hqi_derivative", "cosine", "shift")
-    return {name: float(getattr(compared, name)[k, j]) for name in fields}
+    return {name: float(values[k, j]) for name, values in compared.items() if name != "decisive"}
 
 
 def _assign(alike: FloatArray, level: FloatArray, names: tuple[str, ...]) -> IntArray:
@@ -214,17 +250,13 @@ def _positions(axis: Any, n_channels: int, library: Library, notes: list[str]) -
         if axis is not None or any(block.axis is not None for block in library.blocks):
             notes.append("Profiles and library do not both have an axis; channels were compared one by one.")
         return np.arange(float(n_channels)), library.by_channel(n_channels)
-    positions = as_numbers(axis, "axis")
-    if positions.shape != (n_channels,):
-        raise InputError(
-            f"axis must have {n_channels} positions, one per channel, but has shape {positions.shape}."
-        )
+    positions = check_axis(axis, n_channels)
     if library.differs(positions):
         notes.append("Spectra of the library were interpolated onto the axis of the profiles.")
     return positions, library
 
 
-def _leave_out(at: Shifted, library: Library, notes: list[str]) -> None:
+def _leave_out(at: _Shifted, library: Library, notes: list[str]) -> None:
     """Blank the spectra that cannot be compared, and say so."""
     L = at.unshifted
     present = ~np.isnan(L)

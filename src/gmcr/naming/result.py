@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from gmcr.errors import printable
-from gmcr.text import table_html
+from gmcr.text import aligned, cell, table_html
 
 NAMED = "named"
 SEVERAL = "one of several"
@@ -74,14 +74,7 @@ class Matches:
 
     def __str__(self) -> str:
         header, rows = self._cells()
-        widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if title in _NUMBERS else cell.ljust(width)
-                for cell, width, title in zip(row, widths, header)
-            ).rstrip()
-            for row in [header, *rows]
-        ]
+        lines = aligned([header, *rows], left=(0, 1, 7))
         return "\n".join([*lines, "", self.how, *map(printable, self.notes)])
 
     def _repr_html_(self) -> str:
@@ -93,18 +86,14 @@ class Matches:
         header = ["component", "name", "HQI", "level", "HQI'", "cosine", "shift", "next best", "its HQI"]
         rows = []
         for row in self.table.itertuples():
-            name = f"{NONE} ({_short(row.hit)} is nearest)" if row.verdict == NONE else _short(row.name)
+            name = (
+                f"{NONE} ({cell(row.hit, WIDTH)} is nearest)"
+                if row.verdict == NONE
+                else cell(row.name, WIDTH)
+            )
             name += f" ({SEVERAL})" if row.verdict == SEVERAL else ""
             numbers = [f"{row.hqi:.1f}", f"{row.level:.1f}", f"{row.hqi_derivative:.1f}"]
             numbers += [f"{row.cosine:.4f}", f"{row.shift:g}"]
             rival = f"{row.next_hqi:.1f}" if row.next else "–"
-            rows.append([_short(row.component), name, *numbers, _short(row.next), rival])
+            rows.append([cell(row.component, WIDTH), name, *numbers, cell(row.next, WIDTH), rival])
         return header, rows
-
-
-_NUMBERS = {"HQI", "level", "HQI'", "cosine", "shift", "its HQI"}
-
-
-def _short(text: Any) -> str:
-    shown = printable(str(text))
-    return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from gmcr.errors import InputError
 from gmcr.noise.sigma import Sigma
-from gmcr.registry import Registry
+from gmcr.registry import Registry, rebuilt
 from gmcr.validation import FloatArray
 
 
@@ -97,11 +97,4 @@ def whitenings(table: FloatArray) -> dict[type[NoiseLaw], FloatArray]:
 
 def law_of(stored: Mapping[str, Any]) -> NoiseLaw:
     """The law that `as_dict` stored."""
-    fields = dict(stored)
-    kind = LAWS[fields.pop("kind")]
-    try:
-        return kind(**fields)
-    except TypeError:
-        raise InputError(
-            f"a {kind.kind} noise law has no such fields: {', '.join(map(str, fields))}."
-        ) from None
+    return rebuilt(LAWS, stored)

@@ -11,13 +11,12 @@ import scipy.linalg
 from numpy.random import Generator
 
 from gmcr.errors import InputError
-from gmcr.mixtures import as_generator
 from gmcr.rank.edge import marchenko_pastur
 from gmcr.rank.preparation import prepare, scalings
 from gmcr.rank.report import RankReport
 from gmcr.rank.rules import RULES, Answer, Rule, Seen
 from gmcr.rank.white_noise import WHITE_MISFIT, misfit
-from gmcr.validation import FloatArray, check_samples
+from gmcr.validation import FloatArray, as_generator, check_samples
 
 MOST_TO_PERMUTE = 600_000  # entries; beyond that, slow rules (parallel analysis) are skipped
 
@@ -101,17 +100,13 @@ def _look(table: FloatArray, rng: Generator, rules: dict[str, Rule]) -> _Look:
     edge, noise = marchenko_pastur(values, table.shape)
     out_of_place = 0.0 if values[edge.count] <= resolution else misfit(values, edge.count, noise, table.shape)
     seen = Seen(U, values, Vt, rng)
-    answers = {name: _answer(name, rule, seen) for name, rule in rules.items()}
+    answers = {name: rule.ask(seen) for name, rule in rules.items()}
+    for name, answer in answers.items():
+        if not 0 <= answer.count < len(values):
+            raise InputError(
+                f"the rank rule {name!r} counts {answer.count} of {len(values)} values; leave one."
+            )
     return _Look(values, noise, edge.count, out_of_place, answers)
-
-
-def _answer(name: str, rule: Rule, seen: Seen) -> Answer:
-    answer = rule.ask(seen)
-    if not 0 <= answer.count < len(seen.values):
-        raise InputError(
-            f"the rank rule {name!r} counts {answer.count} of {len(seen.values)} values; leave one."
-        )
-    return answer
 
 
 def _consensus(answers: dict[str, Answer], white: bool) -> int:

@@ -22,18 +22,12 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A scaled table as a rule sees it: its thin singular value decomposition.
-
-    Attributes
-    ----------
-    U, values, Vt : the table is (U * values) @ Vt; values largest first, rounding errors all set to one value
-    rng : for a rule that draws
-    """
+    """A scaled table as a rule sees it: its thin singular value decomposition, (U * values) @ Vt."""
 
     U: FloatArray
-    values: FloatArray
+    values: FloatArray  # largest first, rounding errors all set to one value
     Vt: FloatArray
-    rng: Generator
+    rng: Generator  # for a rule that draws
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -43,20 +37,12 @@ class Seen:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule for the count.
+    """A rule for the count."""
 
-    Attributes
-    ----------
-    title : for people
-    ask : its answer on a table; the count must leave a singular value over
-    needs_white : whether it holds only where the noise is white
-    slow : whether it is skipped where a table is large
-    """
-
-    title: str
-    ask: Callable[[Seen], Answer]
-    needs_white: bool = True
-    slow: bool = False
+    title: str  # for people
+    ask: Callable[[Seen], Answer]  # its answer on a table; the count must leave a singular value over
+    needs_white: bool = True  # whether it holds only where the noise is white
+    slow: bool = False  # whether it is skipped where a table is large
 
 
 RULES: Registry[Rule] = Registry("rank rule")

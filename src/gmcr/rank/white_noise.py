@@ -41,14 +41,10 @@ def expected_values(n_values: int, n: int, p: int, noise: float = 1.0) -> FloatA
 
 
 def noise_level(values: FloatArray, count: int, shape: tuple[int, ...]) -> float:
-    """The noise, from the lower half of the values after the first `count`.
+    """The noise, from the lower half of the values (p,), largest first, after the first `count`.
 
     The lower half, because as long as `count` is too small the upper half still holds components; they then
     push the estimate up, never down, so that a count grown from zero does not overshoot.
-
-    Parameters
-    ----------
-    values : (p,) singular values, largest first
     """
     n, p = max(shape) - count, min(shape) - count
     half = max(p // 2, 1)

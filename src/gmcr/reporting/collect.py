@@ -21,7 +21,6 @@ from gmcr.confidence.weighing import spread_rows
 from gmcr.decoder import Decoding, is_explained
 from gmcr.decomposition import Decomposition
 from gmcr.errors import GMCRError, InputError
-from gmcr.io.reading import Pool, check_same_axis
 from gmcr.io.table import Table
 from gmcr.noise import degrees_of_freedom, root_mean_square, rounding_floor
 from gmcr.rank import estimate_rank
@@ -30,7 +29,7 @@ from gmcr.theory.ambiguity import feasible_bands
 from gmcr.theory.certificate import certify
 from gmcr.theory.pairs import isolating_pairs, never_separated
 from gmcr.theory.solution import noise_of
-from gmcr.validation import FloatArray, check_samples
+from gmcr.validation import FloatArray, check_same_axis, check_samples
 from gmcr.window.evidence import Evidence
 
 MOST_TO_PERMUTE = 25_000  # entries up to which parallel analysis takes seconds
@@ -130,7 +129,7 @@ def _table(data: Any, found: Decomposition) -> Table:
             f"the data hold {table.samples.shape[0]} samples x {table.samples.shape[1]} channels and the run "
             f"{found.n_samples} x {found.n_channels}; give the samples that were unmixed."
         )
-    check_same_axis(Pool(found.components, (), found.axis), table)
+    check_same_axis(table.axis, found.axis, "the pool")
     return table
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from gmcr.decoding.prices import usage_price
 from gmcr.decomposition import Decomposition
+from gmcr.text import plain
 from gmcr.theory import conditions as check
 from gmcr.theory.conditions import FAILS, HOLDS, UNCHECKED, Condition, RobustWindow
 from gmcr.theory.facts import Facts, gather
@@ -82,7 +83,8 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types throughout; numbers that are not finite become None."""
-        return _plain(vars(self))
+        tables = {name: getattr(self, name).to_dict("records") for name in ("conditions", "components")}
+        return plain(vars(self) | tables | {"robust": self.robust and vars(self.robust)})
 
     def _rows(self) -> list[tuple[str, str, str, str, str]]:
         """The conditions as texts: name, status, value, threshold, note."""
@@ -321,22 +323,3 @@ def _components(facts: Facts, decomposition: Decomposition) -> pd.DataFrame:
 
 def _number(value: Any) -> str:
     return "" if np.isnan(value) else f"{value:.4g}"
-
-
-def _plain(value: Any) -> Any:
-    """With JSON types only; a table as its rows."""
-    if isinstance(value, pd.DataFrame):
-        return _plain(value.to_dict("records"))
-    if isinstance(value, RobustWindow):
-        return _plain(vars(value))
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else None
-    return value

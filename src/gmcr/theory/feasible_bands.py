@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gmcr.text import text_html
+from gmcr.text import aligned, text_html
 from gmcr.theory.feasible_plane import FeasibleArea, FeasiblePair
 from gmcr.validation import FloatArray
 
@@ -112,11 +112,7 @@ class Ambiguity:
         for band in self.bands:
             values = (band.share, band.min, band.max, band.alike)
             rows.append([band.name, *(_number(value) for value in values), band.why])
-        widths = [max(len(row[k]) for row in rows) for k in range(5)]
-        lines = [QUESTION, "", f"{self._could()}{more}.", ""]
-        for name, *cells, why in rows:
-            aligned = [cell.rjust(width) for cell, width in zip(cells, widths[1:])]
-            lines.append("  ".join([name.ljust(widths[0]), *aligned, why]).rstrip())
+        lines = [QUESTION, "", f"{self._could()}{more}.", "", *aligned(rows, left=(0, 5))]
         lines += ["", "profiles: cosine between the component's profiles at both ends.", *self.notes]
         return "\n".join(lines)
 

@@ -26,11 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gmcr.errors import InputError
-from gmcr.mixtures import as_generator
 from gmcr.theory.spark_relaxation import EIGEN_WORK, EPS, Relaxation
 from gmcr.theory.spark_search import find_below
 from gmcr.threads import threads
-from gmcr.validation import BoolArray, FloatArray, as_numbers, check_pool
+from gmcr.validation import BoolArray, FloatArray, as_generator, as_numbers, check_pool, check_whole
 
 IntArray = NDArray[np.intp]
 
@@ -100,12 +99,10 @@ def spark_margin(
     (1.0, 1.0, True)
     """
     pool = check_pool(S)
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-        raise InputError(f"size must be a whole number of at least 1, not {size!r}.")
     if not seconds >= 0:
         raise InputError(f"seconds must not be negative, but is {seconds}.")
     n_slots, n_channels = pool.shape
-    size = min(int(size), n_slots)
+    size = min(check_whole(size, "size"), n_slots)
     supports = None if supports is None else _check_supports(supports, n_slots)
     pool /= np.linalg.norm(pool, axis=1)[:, None]
     if size > n_channels:  # more profiles than channels always cancel
