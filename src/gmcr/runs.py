@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gmcr.decomposition import Decomposition
-from gmcr.errors import FileError, InputError
+from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.estimators.window import GMCR
 from gmcr.io.arrays import write_arrays
 from gmcr.io.csv import unescaped, write_csv
@@ -127,10 +127,19 @@ class RunFolder:
         bands = [] if isinstance(model, GMCR) else [repr(band) for band in model.bands_]
         summary = [source, *table.notes, *warned, "", in_short(model), *bands, "", str(found), ""]
         write_whole(self.path / SUMMARY, "\n".join(summary).encode())
+        if isinstance(model, GMCR):
+            with suppress(GMCRError, np.linalg.LinAlgError):  # the report says what cannot be told then
+                model.learn_confidence()
         (model if isinstance(model, GMCR) else found).save(self.model)
-        names = self.matches()
         contents = collect(
-            found, table, model=model, source=source, warned=warned, reproduce=reproduce, names=names
+            found,
+            table,
+            model=model,
+            decoding=getattr(model, "decoding_", None),
+            source=source,
+            warned=warned,
+            reproduce=reproduce,
+            names=self.matches(),
         )
         return [*written, SUMMARY, RUN_MODEL, *self.write_report(contents)], contents
 

@@ -78,6 +78,7 @@ class GMCR(Solver):
     path_ : DataFrame, the solutions met: level, stage, noise, count, r2, usage, cost, chosen
     count_ : Evidence, the count, a range, and what speaks for it
     decomposition_ : Decomposition, all of this in one object
+    decoding_ : Decoding of the training samples, as `decode` gives it; a model from a file or a copy has none
     fractions_ : (samples, n_components_) with closure, rows sum to one, NaN for a sample that holds nothing;
         else None
     closure_scales_ : (n_components_,) with closure, what turns concentrations into fractions; else None
@@ -103,6 +104,7 @@ class GMCR(Solver):
     """
 
     decomposition_: Decomposition
+    decoding_: Decoding
     components_: FloatArray
     concentrations_: FloatArray
     noise_: FloatArray
@@ -236,11 +238,7 @@ class GMCR(Solver):
         check_is_fitted(self)
         samples = self._samples(D, reset=False)
         known = self._noise(noise, samples)
-        out = self._frozen().decode(samples, known)
-        asked = samples, out, known
-        return replace(
-            out, find_confidence=partial(self._confidence, *asked), find_errors=partial(self._errors, *asked)
-        )
+        return self._judged(samples, self._frozen().decode(samples, known), known)
 
     def learn_confidence(self) -> None:
         """Learn how sure supports are, which takes a while, now and not when that is first asked for.
@@ -284,6 +282,7 @@ class GMCR(Solver):
         out = self._frozen().allow_for_errors(samples, noise, out)
         self._judge = Judge(self._frozen())
         self._judge.keep(samples, out.concentrations, self._sigma(samples, out, noise), rows)
+        self.decoding_ = self._judged(samples, out, noise)
         C = self._constraints.on_answer(out.concentrations, self.components_, layout)
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
@@ -347,6 +346,11 @@ class GMCR(Solver):
         """The noise that samples were decoded with."""
         return noise.sigma(samples, out.concentrations @ self.components_ if noise.per_entry else None)
 
+    def _judged(self, samples: FloatArray, out: Decoding, noise: Noise) -> Decoding:
+        """The decoding `out` of samples, with confidence and errors for whoever asks for them."""
+        judge = partial(self._confidence, samples, out, noise)
+        return replace(out, judge=judge, find_errors=partial(self._errors, samples, out, noise))
+
     def _confidence(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
         """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
         sigma = self._sigma(samples, out, noise)
@@ -359,6 +363,10 @@ class GMCR(Solver):
         return self._frozen().errors(C, sigma, are_training_samples(C, self.concentrations_))
 
     # Files
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the decoding of the training samples, which holds all of them."""
+        return {name: value for name, value in super().__getstate__().items() if name != "decoding_"}
 
     def _storable_parameters(self) -> dict[str, Any]:
         """Parameters as JSON types; one that a file cannot hold is left out."""

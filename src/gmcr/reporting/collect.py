@@ -59,6 +59,7 @@ def collect(
     data: Any = None,
     *,
     model: object = None,
+    decoding: Decoding | None = None,
     source: str = "samples",
     warned: Sequence[str] = (),
     reproduce: dict[str, str] | None = None,
@@ -73,6 +74,7 @@ def collect(
     data : the samples it was made from, as a `Table` or (samples, channels); without them fit, confidence,
         certificate and bands are left out
     model : the estimator that made it; the confidence and noise of one that offers them (`Fitted`) are used then
+    decoding : the model's decoding of these very samples, where it is at hand; else they are decoded
     source : name of the data file
     warned : warnings of the solver
     reproduce : by label, what it takes to do it again, beside the versions of what was used
@@ -100,7 +102,7 @@ def collect(
         D, facts = table.samples, facts | _labels(table)
         tasks |= {
             "rank": lambda: _rank(D),
-            "fit": lambda: _fit(D, found, judge),
+            "fit": lambda: _fit(D, found, judge, decoding),
             "certificate": lambda: _certificate(D, found, judge),
             "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds)},
         }
@@ -177,11 +179,11 @@ def _rank(D: FloatArray) -> Facts:
     return {"rank": seen}
 
 
-def _fit(D: FloatArray, found: Decomposition, model: Fitted | None) -> Facts:
+def _fit(D: FloatArray, found: Decomposition, model: Fitted | None, decoding: Decoding | None) -> Facts:
     """How well each sample is explained, how sure its support is, and the worst ones as measured."""
     facts: Facts = {}
     if model is not None:
-        out = model.decode(D)
+        out = model.decode(D) if decoding is None else decoding
         misfit, known, confidence, sigma = out.misfit, out.known, out.confidence, out.noise
         if out.errors is not None:
             facts["concentration_errors"] = _bounded(out.errors, np.float32)
