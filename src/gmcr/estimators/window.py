@@ -348,8 +348,10 @@ class GMCR(Solver):
 
     def _judged(self, samples: FloatArray, out: Decoding, noise: Noise) -> Decoding:
         """The decoding `out` of samples, with confidence and errors for whoever asks for them."""
-        judge = partial(self._confidence, samples, out, noise)
-        return replace(out, judge=judge, find_errors=partial(self._errors, samples, out, noise))
+        asked = samples, out, noise
+        return replace(
+            out, find_confidence=partial(self._confidence, *asked), find_errors=partial(self._errors, *asked)
+        )
 
     def _confidence(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
         """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
