@@ -85,10 +85,8 @@ def _plane(chart: Plane, width: int, height: int) -> Iterator[str]:
         at = px(rule.at) if rule.upright else py(rule.at)
         line = f"M{at:.1f} {top}V{bottom}" if rule.upright else f"M{left} {at:.1f}H{right}"
         yield f'<path d="{line}" stroke="{SOFT}" stroke-dasharray="4 3"/>'
-        if rule.upright:
-            yield _text(at + 5, top + 10, rule.label)
-        else:
-            yield _text(right - 4, at - 5, rule.label, "end")
+        place = (at + 5, top + 10, rule.label) if rule.upright else (right - 4, at - 5, rule.label)
+        yield _text(*place, anchor="start" if rule.upright else "end")
     if named:
         step = (right - left) / len(chart.series)
         for column, one in enumerate(chart.series):
