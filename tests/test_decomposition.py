@@ -122,7 +122,7 @@ def test_from_factors_checks_supports():
         ({"concentrations": -C}, "concentrations is negative at row 0, column 0.*signed=True"),
         ({"concentrations": C[:, :1]}, r"shape \(samples, 2\).*\(4, 1\)"),
         ({"concentrations": C[:0]}, "at least one sample"),
-        ({"concentrations": np.where(C == 3, np.nan, C)}, "NaN at row 1, column 1"),
+        ({"concentrations": np.where(C == 3, np.nan, C)}, "missing a value at row 1, column 1"),
         ({"concentrations": np.where(C == 3, np.inf, C)}, "infinite at row 1, column 1"),
         ({"noise": [1, 2]}, "noise must be one number or 4"),
         ({"noise": -1.0}, "noise must be finite and not negative"),
