@@ -25,7 +25,7 @@ from gmcr.confidence.supports import support_posterior
 from gmcr.decoder import Decoding
 from gmcr.mixtures import Mixtures
 from gmcr.noise import Poisson
-from gmcr.scoring import match
+from gmcr.scoring import compare
 from reliability import calibration
 
 LEVELS = (8, 10, 12, 15, 20, 25, 30)
@@ -92,7 +92,7 @@ def run_known(mix: Mixtures) -> Result:
 
 def run_learned(cell: Cell, mix: Mixtures) -> Result:
     model, seconds = fit(mix.D)
-    slots = match(model, mix).assignment
+    slots = compare(model, mix).assignment
     fresh = fresh_mixtures(cell, mix.S)
     often = model.supports_.sum(axis=0) >= 5
     result: Result = {"count": model.n_components_, "seconds": seconds}

@@ -22,7 +22,7 @@ from common import Cell, Result, measure, parser, report, shown, timed
 from fits import matched_cosines, mixtures, setting
 from gmcr import EBgMCR
 from gmcr.metrics import r_squared
-from gmcr.scoring import match
+from gmcr.scoring import compare
 from real_sets import OFFSETS, SIGNED, load
 
 SURVIVED = 0.9
@@ -88,7 +88,7 @@ def run(cell: Cell, data: Path) -> Result:
         if answer is not None:
             result[f"{name}_count"] = answer.n_components_
             result[f"{name}_usage"] = int(answer.supports_.sum())
-            result[f"{name}_exact"] = None if mix is None else match(answer, mix).exact
+            result[f"{name}_exact"] = None if mix is None else compare(answer, mix).exact
     result["survived"] = int((refined.survived >= SURVIVED).sum())
     if cell["row"] == "carbs":
         S = load(data, "carbs")["S"] + OFFSETS["carbs"]
@@ -110,7 +110,7 @@ def band_line(model: EBgMCR, band: Any, D: np.ndarray, mix: Any) -> dict[str, An
         line[f"{by}_usage"] = int(np.count_nonzero(C))
         line[f"{by}_r2"] = r_squared(D, C @ band.decomposition.components)
         if mix is not None:
-            line[by] = match((band.decomposition.components, C), mix).exact
+            line[by] = compare((band.decomposition.components, C), mix).exact
     return line
 
 

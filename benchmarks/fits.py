@@ -15,7 +15,7 @@ from common import Cell, Result, span, timed
 from gmcr import GMCR, decode, make_mixtures
 from gmcr.mixtures import Mixtures
 from gmcr.noise import Poisson
-from gmcr.scoring import match
+from gmcr.scoring import compare
 from gmcr.window.pool_update import update_pool
 
 FRESH_SEED = 1_000_000  # far from any seed of training samples
@@ -94,7 +94,7 @@ def score(mix: Mixtures, model: GMCR) -> Result:
     noise_ratio : estimated over true noise, median over samples; nothing where there is no noise
     law : the noise law found
     """
-    compared = match(model, mix)
+    compared = compare(model, mix)
     reference = decode(mix.D, mix.S, noise=true_noise(mix))
     occurs = mix.supports.any(axis=0)
     best_cosines = (least_squares_pool(mix) * mix.S).sum(axis=1)

@@ -22,7 +22,7 @@ import pandas as pd
 
 from common import Cell, Result, measure, parser, report, span
 from fits import SMOKE, fit, largest_miss, mixtures, setting, true_count
-from gmcr.scoring import match
+from gmcr.scoring import compare
 from gmcr.window import (
     dense_fit,
     descent,
@@ -159,7 +159,7 @@ def run(cell: Cell, folder: Path) -> Result:
     return {
         "count": model.n_components_,
         "true_count": true_count(mix),
-        "exact": match(model, mix).exact,
+        "exact": compare(model, mix).exact,
         "seconds": seconds,
     }
 

@@ -18,7 +18,7 @@ import pandas as pd
 from common import Cell, Result, measure, parser, report, span
 from fits import fit, matched_cosines, mixtures, share_exact
 from gmcr import decode
-from gmcr.scoring import match
+from gmcr.scoring import compare
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
 SETTING = {"n_components": 16, "n_features": 128, "snr_db": 10}
@@ -27,7 +27,7 @@ SETTING = {"n_components": 16, "n_features": 128, "snr_db": 10}
 def run(cell: Cell) -> Result:
     mix = mixtures(cell)
     model, _ = fit(mix.D)
-    compared = match(model, mix)
+    compared = compare(model, mix)
     over_truth = decode(mix.D, mix.S, noise=mix.sigma)
     return {
         "count": model.n_components_,

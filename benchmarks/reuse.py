@@ -27,7 +27,7 @@ from fits import (
     true_noise,
 )
 from gmcr import decode
-from gmcr.scoring import match
+from gmcr.scoring import compare
 
 COUNTS = (16, 64, 128)
 FRESH = 2_000
@@ -42,7 +42,7 @@ def run(cell: Cell) -> Result:
     return {
         "count": model.n_components_,
         "true_count": true_count(mix),
-        "exact": match((model.components_, out.concentrations), fresh).exact,
+        "exact": compare((model.components_, out.concentrations), fresh).exact,
         "true_exact": share_exact(reference.supports, fresh.supports),
         "flagged": float((~out.known).mean()),
         "seconds": seconds,

@@ -16,7 +16,7 @@ import pandas as pd
 
 from common import SEEDS, Cell, Result, check, measure, parser, report, timed
 from fits import SMOKE, largest_miss, mixtures, right_counts, setting, true_count, warm_up
-from gmcr.scoring import match
+from gmcr.scoring import compare
 from gmcr.window.search import Options
 from gmcr.window.solver import solve
 
@@ -48,7 +48,7 @@ def run(cell: Cell) -> Result:
     return {
         "count": solution.state.count,
         "true_count": true_count(mix),
-        "exact": match((solution.state.S, solution.state.C), mix).exact,
+        "exact": compare((solution.state.S, solution.state.C), mix).exact,
         "seconds": seconds,
     }
 

@@ -22,7 +22,7 @@ from common import Cell, Result, check, measure, parser, report
 from fits import COUNTS, FRESH_SEED, SMOKE, fit, mixtures, setting, true_noise
 from gmcr import decode
 from gmcr.mixtures import Mixtures
-from gmcr.scoring import match
+from gmcr.scoring import compare
 
 SEEDS = tuple(range(100, 110))
 LEVELS = (8, 12, 15, 20, 25, 30)
@@ -62,7 +62,7 @@ def run(cell: Cell) -> Result:
     train = mixtures({**cell, "profiles": everyone[:n]})
     model, seconds = fit(train.D)
     fresh, stranger = fresh_samples(cell, everyone, train, FRESH_SEED + seed)
-    missed = match(model, train).assignment < 0
+    missed = compare(model, train).assignment < 0
     counted = ~fresh.supports[:, :n][:, missed].any(axis=1)
     known_pool = decode(fresh.D, everyone[:n], noise=true_noise(fresh)).known
     learned_pool = model.decode(fresh.D).known

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.decomposition import NMF
 
 from gmcr import estimate_rank, make_mixtures
-from gmcr.scoring import match
+from gmcr.scoring import compare
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
     D = mix.D.clip(0)  # NMF takes no negative values, not even of noise
     nmf = NMF(look.count, init="nndsvda", max_iter=500, random_state=0)
     C = nmf.fit_transform(D)
-    found = match((nmf.components_, C), mix)
+    found = compare((nmf.components_, C), mix)
     print(f"\nSmallest cosine between a found and a true profile: {found.min_cos:.3f}")
 
     held = np.count_nonzero(C / C.max() > 1e-3) / len(C)

@@ -21,7 +21,7 @@ from gmcr.confidence.supports import support_posterior
 from gmcr.confidence.uncut import cut_moments, uncut
 from gmcr.decoding.prices import usage_price
 from gmcr.errors import InputError
-from gmcr.scoring import match
+from gmcr.scoring import compare
 from gmcr.window.pool_confidence import are_training_samples
 from interpreter import python
 from reliability import calibration, expected_calibration_error
@@ -265,7 +265,7 @@ class TestCalibration:
         for snr in (10, 15, 25):
             mix = make_mixtures(16, 128, snr_db=snr, random_state=300 + snr)
             model = GMCR(random_state=0).fit(mix.D)
-            slots = match(model, mix).assignment
+            slots = compare(model, mix).assignment
             fresh = make_mixtures(16, 600, snr_db=snr, random_state=400 + snr, profiles=mix.S)
             for one in (mix, fresh):
                 out = model.decode(one.D)
@@ -400,7 +400,7 @@ class TestStandardErrors:
     def test_intervals_cover_over_a_learned_pool(self):
         mix = make_mixtures(16, 128, snr_db=15, random_state=501)
         model = GMCR(random_state=0).fit(mix.D)
-        slots = match(model, mix).assignment
+        slots = compare(model, mix).assignment
         errors = concentration_errors(model.components_, model.concentrations_, model.noise_, learned=True)
         low, high = (end[:, slots] for end in interval(model.concentrations_, errors))
         right = (model.supports_[:, slots] == mix.supports).all(axis=1)

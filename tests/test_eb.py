@@ -20,7 +20,7 @@ from gmcr.eb.settings import Settings, scaled_rate  # noqa: E402
 from gmcr.eb.termination import Termination  # noqa: E402
 from gmcr.errors import FileError, InputError  # noqa: E402
 from gmcr.metrics import nmse, r_squared  # noqa: E402
-from gmcr.scoring import match  # noqa: E402
+from gmcr.scoring import compare  # noqa: E402
 from interpreter import python  # noqa: E402
 
 PAPER = Settings()
@@ -422,7 +422,7 @@ def test_three_decoders(mix, trained):
 def test_refine_finishes_what_the_run_began(mix, trained):
     refined = trained.refine(mix.D)
     assert refined.model.n_components_ == 4
-    assert match(refined.model, mix).exact == 1.0
+    assert compare(refined.model, mix).exact == 1.0
     assert refined.scratch.n_components_ == 4
     assert refined.survived.shape == (4,)
 

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from gmcr import GMCR, Decomposition, decode, make_mixtures
 from gmcr.errors import FileError, InputError
 from gmcr.noise import Constant
-from gmcr.scoring import match
+from gmcr.scoring import compare
 from gmcr.storage import read_model, write_model
 from interpreter import killed_at
 from shared_data import DATA, needs_data
@@ -51,7 +51,7 @@ def same_pool(first, second, atol=1e-6):
 
 
 def assert_found(model, mix, exact=1.0, cosine=0.99):
-    compared = match(model, mix)
+    compared = compare(model, mix)
     assert model.n_components_ == len(mix.S)
     assert compared.exact >= exact
     assert compared.min_cos >= cosine
@@ -162,7 +162,7 @@ def test_all_components_in_every_sample():
     mix = few()
     model = GMCR().fit(mix.D)
     assert model.n_components_ == 3
-    assert match(model, mix).min_cos > 0.9  # no pure samples and no absences: profiles are free to rotate
+    assert compare(model, mix).min_cos > 0.9  # no pure samples and no absences: profiles are free to rotate
 
 
 def test_small_counts():
@@ -224,7 +224,7 @@ def test_signed():
     model = GMCR(signed=True).fit(mix.D)
     assert model.n_components_ == 14
     # Without non-negativity a blend of two profiles fits nearly as well; a few may stay blended.
-    assert np.count_nonzero(match(model, mix).cosines > 0.98) >= 11
+    assert np.count_nonzero(compare(model, mix).cosines > 0.98) >= 11
     assert (model.components_ < 0).any()
     assert model.decomposition_.signed
 

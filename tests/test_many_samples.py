@@ -5,7 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from gmcr import GMCR, decode, make_mixtures
-from gmcr.scoring import match
+from gmcr.scoring import compare
 from gmcr.window import solver
 from gmcr.window.first_guess import guesses
 from gmcr.window.search import Options, prepare
@@ -41,7 +41,7 @@ def test_all_samples_are_learned_from(searched):
     model = fit(MIX.D)
     assert searched[0] == 2400
     assert 1000 <= searched[1] < 1200
-    compared = match(model, MIX)
+    compared = compare(model, MIX)
     assert model.n_components_ == 14
     truth = decode(MIX.D, MIX.S, noise=MIX.sigma).supports == MIX.supports
     assert compared.exact >= truth.all(axis=1).mean() - 0.005

@@ -13,7 +13,7 @@ from gmcr.confidence.recalibration import Recalibration
 from gmcr.confidence.support_law import SupportLaw
 from gmcr.constraints import Constraints
 from gmcr.noise import Sigma
-from gmcr.scoring import match
+from gmcr.scoring import compare
 from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.rehearsal import Rehearsed, Stage, rehearse
 from reliability import expected_calibration_error
@@ -125,7 +125,7 @@ def test_confidences_over_a_learned_pool_hold_at_low_snr():
         mix = make_mixtures(n_samples=64, random_state=seed, **settings)
         fresh = make_mixtures(n_samples=400, profiles=mix.S, random_state=1000 + seed, **settings)
         model = GMCR().fit(mix.D)
-        slots = match(model, mix).assignment
+        slots = compare(model, mix).assignment
         assert (slots >= 0).all()
         out = model.decode(fresh.D)
         right.append((out.supports[:, slots] == fresh.supports).all(axis=1))

@@ -12,7 +12,7 @@ from gmcr.decoding.prices import usage_price
 from gmcr.mixtures import make_mixtures
 from gmcr.noise import Constant, Proportional, Sigma
 from gmcr.rank import noise_edge
-from gmcr.scoring import match
+from gmcr.scoring import compare
 from gmcr.window import moves
 from gmcr.window import rare_slots as rare
 from gmcr.window.dense_fit import factorise, leading_parts, reproducibility
@@ -141,7 +141,7 @@ def test_a_component_that_hides_in_blends_is_found():
     mix = make_mixtures(32, 128, 30, random_state=3)
     solution = solve(mix.D, Options())
     assert solution.state.count == 32
-    assert match((solution.state.S, solution.state.C), (mix.S, mix.C)).exact == 1.0
+    assert compare((solution.state.S, solution.state.C), (mix.S, mix.C)).exact == 1.0
 
 
 def test_a_merge_never_raises_the_cost(mix):
@@ -301,7 +301,7 @@ def test_descent_ends_at_the_noise_of_the_data(mix):
     np.testing.assert_allclose(np.median(state.sigma.values / mix.sigma), 1.0, atol=0.05)
     noise = [row.noise for row in path.rows if row.stage == "descent"]
     assert noise[0] > 3 * noise[-1]
-    assert match((state.S, state.C), (mix.S, mix.C)).exact == 1.0
+    assert compare((state.S, state.C), (mix.S, mix.C)).exact == 1.0
 
 
 def test_white_noise_is_white_and_drift_is_not():
@@ -380,7 +380,7 @@ def test_more_components_than_channels():
     mix = make_mixtures(48, 48 * 8, 30, n_features=32, active=(1, 3), random_state=0)
     solution = solve(mix.D, Options())
     assert solution.state.count == 48
-    assert match((solution.state.S, solution.state.C), (mix.S, mix.C)).exact > 0.97
+    assert compare((solution.state.S, solution.state.C), (mix.S, mix.C)).exact > 0.97
 
 
 @pytest.mark.parametrize("seed", [0, 1])

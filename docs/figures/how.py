@@ -13,7 +13,7 @@ from gmcr import GMCR, decode, make_mixtures
 from gmcr.mixtures import Mixtures
 from gmcr.reporting.charts import Heat, Plane, Rule, Series
 from gmcr.reporting.svg import as_svg
-from gmcr.scoring import match
+from gmcr.scoring import compare
 
 FOLDER = Path(__file__).parent
 
@@ -51,7 +51,7 @@ def _costs(model: GMCR) -> Plane:
 
 
 def _profiles(mix: Mixtures, model: GMCR) -> Plane:
-    channels, pairs = np.arange(120.0), match(model, mix)
+    channels, pairs = np.arange(120.0), compare(model, mix)
     series = tuple(Series(str(j), channels, profile, place=j) for j, profile in enumerate(model.components_))
     alt = f"The profiles found; each has a cosine of at least {pairs.min_cos:.3f} with a true one."
     return Plane("profiles", "3. Profiles come out", alt, "channel", "profile", series)

@@ -18,7 +18,7 @@ IntArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Match:
+class Comparison:
     """How a found decomposition compares with the true one.
 
     Attributes
@@ -52,8 +52,8 @@ class Match:
         return {name: value for name, value in vars(self).items() if name not in matching}
 
 
-def match(found: Any, truth: Any) -> Match:
-    """Match found components to true ones (Hungarian assignment on profile cosine) and compare supports.
+def compare(found: Any, truth: Any) -> Comparison:
+    """Comparison found components to true ones (Hungarian assignment on profile cosine) and compare supports.
 
     Only slots active in at least one sample take part, and only true components that some sample holds.
     No cosine cutoff is applied. Profiles of any norm are scaled to unit norm and concentrations with them.
@@ -66,7 +66,7 @@ def match(found: Any, truth: Any) -> Match:
 
     Returns
     -------
-    Match
+    Comparison
     """
     found, truth = _decomposition(found, "found"), _decomposition(truth, "truth")
     _check_comparable(found, truth)
@@ -78,7 +78,7 @@ def match(found: Any, truth: Any) -> Match:
     supports, target = found.supports, supports_by_slot(assignment, truth.supports, found.n_components)
     # A true component without a slot is missed by every sample that holds it, whatever else it selects.
     lost = truth.supports[:, assignment < 0].any(axis=1)
-    return Match(
+    return Comparison(
         assignment=assignment,
         cosines=cosines,
         unmatched=np.flatnonzero(in_use & ~matched),
@@ -93,7 +93,7 @@ def match(found: Any, truth: Any) -> Match:
 
 
 def _decomposition(source: Any, name: str) -> Decomposition:
-    """Whatever `match` accepts, with profiles of unit norm."""
+    """Whatever `compare` accepts, with profiles of unit norm."""
     if isinstance(source, Decomposition):
         return source
     if hasattr(source, "components_") and hasattr(source, "concentrations_"):

@@ -240,11 +240,6 @@ def thinned(values: FloatArray, most: int) -> NDArray[np.intp]:
     return np.array(sorted(kept), dtype=np.intp)
 
 
-def spread(n: int, most: int) -> NDArray[np.intp]:
-    """At most `most` of n places, evenly spread."""
-    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
-
-
 def block_means(picture: FloatArray, most: int) -> FloatArray:
     """A picture (rows, columns) of at most `most` pixels, by means over squares; NaN means no pixel."""
     rows, columns = picture.shape

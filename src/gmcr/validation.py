@@ -249,3 +249,8 @@ def _text_message(array: NDArray[Any], name: str) -> str:
                 "remove headers and labels, or mark missing entries with NaN."
             )
     return f"{name} is not a table of numbers; give a 2D array of floats, samples x channels."
+
+
+def evenly(n: int, most: int) -> NDArray[np.intp]:
+    """At most `most` of n places, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))

@@ -1,4 +1,4 @@
-"""Every column of the support tables: what `gmcr.scoring.match` says, and what only the paper asks."""
+"""Every column of the support tables: what `gmcr.scoring.compare` says, and what only the paper asks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.decomposition import Decomposition
-from gmcr.scoring import match, supports_by_slot
+from gmcr.scoring import compare, supports_by_slot
 from gmcr.validation import BoolArray
 
 FLOOR = 0.5  # the paper's level, fixed in advance below its smallest true concentration of one
@@ -24,7 +24,7 @@ def support_columns(found: Decomposition, truth: Decomposition, floor: float = F
     usage_ratio_above, exact_above : usage ratio and exact after selections up to `floor` are dropped
     spurious : median concentration on selected slots outside the true support, NaN if there are none
     """
-    result = match(found, truth)
+    result = compare(found, truth)
     slots = result.assignment[result.assignment >= 0]
     sizes = np.abs(found.concentrations)
     target = supports_by_slot(result.assignment, truth.supports, found.n_components)

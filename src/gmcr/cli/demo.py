@@ -35,7 +35,7 @@ def demo(
     from gmcr.mixtures import make_mixtures
     from gmcr.rank import estimate_rank
     from gmcr.runs import RunFolder
-    from gmcr.scoring import match
+    from gmcr.scoring import compare
 
     with wrong_call():
         mix = make_mixtures(components, number_of_samples(samples, components), snr_db=snr, random_state=seed)
@@ -45,7 +45,7 @@ def demo(
     model = GMCR(random_state=seed, verbose=1).fit(mix.D)
     seconds = perf_counter() - started
     rank = estimate_rank(mix.D).count
-    compared = match(model, mix)
+    compared = compare(model, mix)
     pairs = {
         "components": (model.n_components_, compared.true_count),
         "components, by the rank rules": (rank, compared.true_count),

@@ -22,7 +22,7 @@ from gmcr.confidence.uncut import uncut, uncut_pool
 from gmcr.errors import InputError
 from gmcr.noise import Sigma
 from gmcr.threads import product
-from gmcr.validation import BoolArray, FloatArray, as_numbers, check_pool, check_samples
+from gmcr.validation import BoolArray, FloatArray, as_numbers, check_pool, check_samples, evenly
 
 CHUNK = 16_384  # samples weighed at a time: bounds the memory beside the input
 LAW_SAMPLES = 500  # samples from which the law is estimated: enough for its own errors not to matter
@@ -136,7 +136,7 @@ class Judged:
 
         From the supports at face value it goes on by expectation and maximisation over their neighbours.
         """
-        some = self.rows(spread_rows(len(self.D)))
+        some = self.rows(evenly(len(self.D), LAW_SAMPLES))
         spread = spreads(some.C, some.S, _NONE, some.level**2)
         if not (spread > 0).any():
             return first_law(self.C, 0.0)
@@ -167,8 +167,3 @@ def _weigh(part: Part, law: SupportLaw, counted: bool, presence: FloatArray) -> 
     names = np.random.default_rng(0).integers(1, 2**63, len(part.S), dtype=np.uint64)
     prior = Prior(law.edges, law.heights, log_sizes, np.log(law.odds), names)
     return weigh_supports(part, prior, counted, presence)
-
-
-def spread_rows(n_samples: int, most: int = LAW_SAMPLES) -> np.ndarray:
-    """At most so many rows, spread over the samples; by default as many as the law needs."""
-    return np.unique(np.linspace(0, n_samples - 1, min(most, n_samples)).astype(int))

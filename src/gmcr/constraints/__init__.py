@@ -17,15 +17,3 @@ from gmcr.constraints.layout import Layout
 from gmcr.constraints.nonnegative import NonNegative
 from gmcr.constraints.reference import ReferenceProfile
 from gmcr.constraints.together import Constraints
-
-__all__ = [
-    "CONSTRAINTS",
-    "AtMost",
-    "Closure",
-    "Constraint",
-    "Constraints",
-    "Layout",
-    "NonNegative",
-    "ReferenceProfile",
-    "constraint_of",
-]

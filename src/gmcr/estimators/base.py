@@ -130,19 +130,8 @@ class Solver(Unmixer, ABC):
             off the solution
         """
         check_is_fitted(self)
-        return certify(
-            self._samples(D, reset=False),
-            self.decomposition_,
-            noise,
-            alpha,
-            k,
-            c_min,
-            c_max,
-            eps_fit,
-            floor,
-            diversity,
-            known_pool,
-        )
+        samples, found = self._samples(D, reset=False), self.decomposition_
+        return certify(samples, found, noise, alpha, k, c_min, c_max, eps_fit, floor, diversity, known_pool)
 
     def report(self, D: Samples, path: str | os.PathLike[str], *, source: str = "samples") -> None:
         """Write the report, one HTML file to read and to send on: what `gmcr fit` writes.

@@ -21,7 +21,6 @@ SAME_PROFILE = 1 - 1e-9  # cosine from which a profile of a warm start is a fixe
 
 def check_options(
     model: GMCR,
-    constraints: Constraints,
     law: str | NoiseLaw,
     sigma: Sigma | None,
     layout: Layout,
@@ -32,6 +31,7 @@ def check_options(
 
     law, sigma : what `known_noise` says;  layout : of the samples that are solved for
     """
+    constraints = model._constraints
     n_components = None if model.n_components == "auto" else check_whole(model.n_components, "n_components")
     max_components = (
         None if model.max_components is None else check_whole(model.max_components, "max_components")

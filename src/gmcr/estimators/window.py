@@ -192,15 +192,8 @@ class GMCR(Solver):
                 f"D has {len(rows)} sample(s) to learn from, copies and empty ones aside; give at least 2."
             )
         training = np.ascontiguousarray(samples[rows])
-        options = check_options(
-            self,
-            self._constraints,
-            law,
-            None if sigma is None else sigma[rows],
-            layout[rows],
-            warm_start,
-            samples.shape[1],
-        )
+        known = None if sigma is None else sigma[rows]
+        options = check_options(self, law, known, layout[rows], warm_start, samples.shape[1])
         solution = run(
             training,
             options,

@@ -11,11 +11,9 @@ here may call a solver.
 """
 
 # Importing a format registers it; their order is that of docs/formats.md.
-from gmcr.io import (  # noqa: F401, I001
+from gmcr.io import (  # noqa: I001
     csv, xlsx, arrays, mat, hdf5, netcdf, parquet, rdata, jcamp, spc, opus, wdf,
 )  # fmt: skip
 from gmcr.io import datasets
 from gmcr.io.formats import FORMATS, Asked, Format
 from gmcr.io.table import Table
-
-__all__ = ["FORMATS", "Asked", "Format", "Table", "datasets"]

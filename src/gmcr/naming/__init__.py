@@ -7,5 +7,3 @@ Here live libraries (`library.py`: read from a table or a folder, put on one axi
 from gmcr.naming.library import Library, read_library
 from gmcr.naming.naming import match
 from gmcr.naming.result import Matches
-
-__all__ = ["Library", "Matches", "match", "read_library"]

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from gmcr.confidence.standard_errors import profile_errors
-from gmcr.confidence.weighing import spread_rows
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.naming import scores
 from gmcr.naming.library import Library
 from gmcr.naming.result import NAMED, NONE, SEVERAL, Matches
-from gmcr.validation import FloatArray, as_numbers, check_axis, check_pool, check_whole
+from gmcr.validation import FloatArray, as_numbers, check_axis, check_pool, check_whole, evenly
 
 ALPHA = 0.05  # probability that an unrelated library reaches the chance level
 CROWD = 400  # spectra whose neighbours in the library are looked for; their median hardly moves beyond that
@@ -157,7 +156,7 @@ def own_errors(found: Decomposition, n_fixed: int = 0) -> FloatArray | None:
 
 def _alike(at: _Shifted, names: tuple[str, ...]) -> FloatArray:
     """Correlations of spectra of the library, spread over it, with all those of another name: (some, spectra)."""
-    some = spread_rows(len(names), CROWD)
+    some = evenly(len(names), CROWD)
     keys = np.array([name.casefold() for name in names])
     form = scores.derivative if at.derivative else np.asarray
     own, alike = form(at.unshifted[some]), np.zeros((len(some), len(names)))

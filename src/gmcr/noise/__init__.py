@@ -21,21 +21,3 @@ from gmcr.noise.constant import Constant
 from gmcr.noise.proportional import Proportional
 from gmcr.noise.poisson import Poisson
 # isort: on
-
-__all__ = [
-    "LAWS",
-    "Constant",
-    "NoiseLaw",
-    "Poisson",
-    "Proportional",
-    "Sigma",
-    "count_present",
-    "degrees_of_freedom",
-    "estimate_noise",
-    "law_of",
-    "law_of_replicates",
-    "leverage",
-    "root_mean_square",
-    "rounding_floor",
-    "whitenings",
-]

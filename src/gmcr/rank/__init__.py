@@ -13,7 +13,7 @@ table, `estimate` asks all of them, `report` prints. Nothing here may fit anythi
 """
 
 # Importing a rule registers it; their order is that of the report.
-from gmcr.rank import edge, threshold, gap, indicator, permutations  # noqa: F401, I001
+from gmcr.rank import edge, threshold, gap, indicator, permutations  # noqa: I001
 from gmcr.rank.edge import marchenko_pastur
 from gmcr.rank.estimate import estimate_rank
 from gmcr.rank.preparation import prepare, scalings

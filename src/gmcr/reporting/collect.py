@@ -17,7 +17,6 @@ import numpy as np
 
 from gmcr.confidence.standard_errors import concentration_errors, profile_errors
 from gmcr.confidence.supports import support_posterior
-from gmcr.confidence.weighing import spread_rows
 from gmcr.decoder import Decoding, is_explained
 from gmcr.decomposition import Decomposition
 from gmcr.errors import GMCRError, InputError
@@ -29,7 +28,7 @@ from gmcr.theory.ambiguity import feasible_bands
 from gmcr.theory.certificate import certify
 from gmcr.theory.pairs import isolating_pairs, never_separated
 from gmcr.theory.solution import noise_of
-from gmcr.validation import FloatArray, check_same_axis, check_samples
+from gmcr.validation import FloatArray, check_same_axis, check_samples, evenly
 from gmcr.window.evidence import Evidence
 
 MOST_TO_PERMUTE = 25_000  # entries up to which parallel analysis takes seconds
@@ -171,7 +170,7 @@ def _separation(found: Decomposition) -> Facts:
 
 
 def _rank(D: FloatArray) -> Facts:
-    rows = spread_rows(len(D), max(MOST_TO_RANK // D.shape[1], 1))
+    rows = evenly(len(D), max(MOST_TO_RANK // D.shape[1], 1))
     seen = estimate_rank(D[rows], most_to_permute=MOST_TO_PERMUTE)
     if len(rows) < len(D):
         note = f"The rank rules saw {len(rows):,} of {len(D):,} samples; rare components may be lost."

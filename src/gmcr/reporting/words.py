@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.reporting.contents import Contents, IntArray
-from gmcr.text import spread
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, evenly
 
 SURE = 0.9  # confidence from which a support counts as sure
 DOTS = 2_000  # samples drawn as dots
@@ -55,7 +54,7 @@ def holds(contents: Contents, m: int) -> str:
 
 def with_lowest(values: FloatArray) -> IntArray:
     """Samples to draw as dots, by their values (samples,): the lowest in any case, others evenly spread."""
-    return np.unique(np.concatenate([spread(len(values), DOTS), np.argsort(values)[: DOTS // 4]]))
+    return np.unique(np.concatenate([evenly(len(values), DOTS), np.argsort(values)[: DOTS // 4]]))
 
 
 def thinned_note(rows: IntArray, n: int, which: str = "") -> str:

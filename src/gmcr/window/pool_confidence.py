@@ -14,10 +14,10 @@ from gmcr.confidence.recalibration import Recalibration
 from gmcr.confidence.support_law import SupportLaw, first_law
 from gmcr.confidence.supports import support_posterior
 from gmcr.confidence.uncut import uncut_pool
-from gmcr.confidence.weighing import Judged, spread_rows
+from gmcr.confidence.weighing import Judged
 from gmcr.noise import Sigma
 from gmcr.threads import threads
-from gmcr.validation import BoolArray, FloatArray
+from gmcr.validation import BoolArray, FloatArray, evenly
 from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.rehearsal import Stage, rehearse
 
@@ -48,7 +48,7 @@ class Judge:
 
     def keep(self, samples: FloatArray, C: FloatArray, sigma: Sigma, rows: NDArray[np.intp]) -> None:
         """Keep some of the samples in `rows` to learn from."""
-        some = rows[spread_rows(len(rows), MOST_KEPT)]
+        some = rows[evenly(len(rows), MOST_KEPT)]
         self.kept = samples[some], C[some], sigma[some]
 
     def confidence(self, D: FloatArray, C: FloatArray, sigma: Sigma, trained: FloatArray) -> FloatArray:
@@ -130,7 +130,7 @@ class Judge:
             judge.keep(D, found, Sigma(noise), np.arange(len(D)))
             judge._learn_law()
             for trained, (one, held, level) in ((True, (D, truth, noise)), (False, fresh)):
-                some = spread_rows(len(one), REHEARSED)
+                some = evenly(len(one), REHEARSED)
                 one, held, level = one[some], held[some], level[some]
                 decoded = found[some] if trained else again.frozen.decode(one, Sigma(level)).concentrations
                 stated = judge._stated(one, decoded, Sigma(level), np.full(len(one), trained))

@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gmcr.confidence.weighing import spread_rows
 from gmcr.noise import NoiseLaw, Sigma, root_mean_square
-from gmcr.validation import FloatArray, squared_norms
+from gmcr.validation import FloatArray, evenly, squared_norms
 from gmcr.window.dense_fit import leading_vectors
 from gmcr.window.descent import ROUNDS, Row, descend, settle
 from gmcr.window.evidence import Evidence, comes_back, correlation_length, decide
@@ -121,7 +120,7 @@ def _enough_samples(search: Search) -> np.ndarray | None:
     X, guess = search.problem.X, search.guess
     n = max(ENOUGH_SAMPLES, ENOUGH_PER_SLOT * guess.count) if guess.white else ENOUGH_SAMPLES
     while search.options.thinned and 2 * n <= len(X):
-        rows = spread_rows(len(X), n)
+        rows = evenly(len(X), n)
         if not guess.white:
             return rows
         rows = np.union1d(rows, _least_explained(X, leading_vectors(X[rows], guess.count), n // 8))

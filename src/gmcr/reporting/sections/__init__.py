@@ -13,4 +13,4 @@ import gmcr.reporting.sections.noise
 import gmcr.reporting.sections.profiles
 import gmcr.reporting.sections.reproduce
 import gmcr.reporting.sections.separation
-import gmcr.reporting.sections.supports  # noqa: F401
+import gmcr.reporting.sections.supports

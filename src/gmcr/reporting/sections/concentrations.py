@@ -22,7 +22,8 @@ from gmcr.reporting.listing import (
 )
 from gmcr.reporting.section import SECTIONS, Block, Section
 from gmcr.reporting.words import amount, holds, number, several, thinned_note
-from gmcr.text import block_means, spread
+from gmcr.text import block_means
+from gmcr.validation import evenly
 
 HEAT_ROWS = 600
 MAP_PIXELS = 40_000  # of one map
@@ -40,7 +41,7 @@ def build(contents: Contents) -> Iterator[Block | None]:
 
 def _concentrations(contents: Contents) -> Heat:
     found, names = contents.found, contents.sample_names
-    rows = spread(found.n_samples, HEAT_ROWS)
+    rows = evenly(found.n_samples, HEAT_ROWS)
     note = thinned_note(rows, found.n_samples, ", evenly spread")
     return Heat(
         name="concentrations",
@@ -86,7 +87,7 @@ def _samples(contents: Contents) -> Listing:
     if found.n_samples > MOST_ROWS:
         doubt = contents.confidence if contents.confidence is not None else np.ones(found.n_samples)
         first = np.argsort(doubt, kind="stable")[: MOST_ROWS // 2]
-        rows = np.unique(np.concatenate([first, spread(found.n_samples, MOST_ROWS // 2)]))
+        rows = np.unique(np.concatenate([first, evenly(found.n_samples, MOST_ROWS // 2)]))
         note = (
             f"{len(rows):,} of {found.n_samples:,} samples are listed: those whose supports are least sure, and "
             "others evenly spread. concentrations.csv holds all."

@@ -11,7 +11,7 @@ from gmcr.reporting.charts import Plane, Series
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.section import SECTIONS, Block, Section
 from gmcr.reporting.words import DOTS, number, thinned_note
-from gmcr.text import spread
+from gmcr.validation import evenly
 
 LAWS = {
     "constant": "The noise is the same in every sample and channel: σ = {level}.",
@@ -38,7 +38,7 @@ def _noise(contents: Contents) -> Plane | None:
     noise, sizes = contents.found.noise, contents.sizes
     if noise is None:
         return None
-    rows = spread(len(noise), DOTS)
+    rows = evenly(len(noise), DOTS)
     at = rows.astype(float) if sizes is None else sizes[rows]
     names = tuple(contents.sample_names[m] for m in rows)
     return Plane(
