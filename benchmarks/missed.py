@@ -13,6 +13,7 @@ import numpy as np
 
 from common import Cell, Result, measure, parser, report
 from fits import always_accompanied, fit, least_squares_pool, matched_cosines, mixtures, setting
+from gmcr.noise import Sigma
 from gmcr.window.problem import Problem
 
 ROUNDS = 10
@@ -26,7 +27,7 @@ def run(cell: Cell) -> Result:
     unit = pool[held] / np.linalg.norm(pool[held], axis=1, keepdims=True)
     problem = Problem(mix.D, mix.D, np.ones(len(mix.D)), model.usage_price_)
     states = {
-        name: problem.rounds(S, model.noise_, ROUNDS)
+        name: problem.rounds(S, Sigma(model.noise_), ROUNDS)
         for name, S in (("found", model.components_), ("truth", unit))
     }
     apart = held & ~always_accompanied(mix.supports)
