@@ -113,6 +113,11 @@ def fresh(D: Any) -> Any:
     return pd.DataFrame(rows, columns=D.columns) if isinstance(D, pd.DataFrame) else rows
 
 
+def _amounts(decoded: Any) -> np.ndarray:
+    """Concentrations, which the paper's solver once gave as they are."""
+    return getattr(decoded, "concentrations", decoded)
+
+
 def trained(case: Case, data: Data) -> dict[str, Any]:
     """The paper's solver: its run, its decoders, and what the window solver makes of its pool."""
     model = case.fit(data)
@@ -120,7 +125,7 @@ def trained(case: Case, data: Data) -> dict[str, Any]:
     return asked(model, "n_components_ components_ n_epochs_ history_") | {
         "bands": [asked(band, "low high epoch count r2 usage slots") for band in model.bands_],
         "final": asked(model.final_, "components concentrations noise noise_law"),
-        "decode": {by: model.decode(data.D, by, rule="final") for by in ("gate", "floor", "exact")},
+        "decode": {by: _amounts(model.decode(data.D, by, rule="final")) for by in ("gate", "floor", "exact")},
         "refined": [refined.survived, refined.model.components_, refined.model.concentrations_],
     }
 

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("GMCR_DATA", ROOT.parent / "shared" / "data"))
 HOMES = {  # of public names that gmcr itself does not hold: where they are, or may come to be
     "feasible_bands": ("gmcr.theory.ambiguity", "gmcr.theory"),
-    "support_posterior": ("gmcr.theory.confidence", "gmcr.confidence", "gmcr.confidence.posterior"),
+    "support_posterior": ("gmcr.confidence.supports", "gmcr.theory.confidence"),
 }
 
 

@@ -128,7 +128,7 @@ class RunFolder:
         summary = [source, *table.notes, *warned, "", in_short(model), *bands, "", str(found), ""]
         write_whole(self.path / SUMMARY, "\n".join(summary).encode())
         if isinstance(model, GMCR):
-            with suppress(GMCRError, np.linalg.LinAlgError):  # the report says what cannot be told then
+            with suppress(GMCRError, np.linalg.LinAlgError, KeyboardInterrupt):  # the report tells
                 model.learn_confidence()
         (model if isinstance(model, GMCR) else found).save(self.model)
         contents = collect(
