@@ -105,7 +105,7 @@ def test_a_constraint_comes_back_from_what_is_stored(one):
         (lambda: Closure(-1.0), "positive number"),
         (lambda: ReferenceProfile(np.zeros((1, 4))), "zero in every column"),
         (lambda: constraint_of({"kind": "unheard of"}), "not known here"),
-        (lambda: constraint_of({"kind": "closure", "sum": 1.0}), "no such fields: sum"),
+        (lambda: constraint_of({"kind": "closure", "sum": 1.0}), "not made of these fields: sum"),
         (lambda: Constraints.of([AtMost(2)], k_max=3), "given twice"),
         (lambda: Constraints.of(["non-negative"]), "objects of gmcr.constraints"),
     ],

@@ -363,7 +363,10 @@ def test_r2_band(mix, model):
         ({"k_max": 0}, "k_max must be a whole number"),
         ({"n_starts": 0}, "n_starts must be a whole number"),
         ({"n_jobs": 0}, "n_jobs must be a number of threads"),
-        ({"noise": "pink"}, "noise must be auto, constant, proportional, poisson or a number, not 'pink'"),
+        (
+            {"noise": "pink"},
+            "noise must be auto, constant, proportional, poisson, a number or a law, not 'pink'",
+        ),
         ({"noise": [1.0, 2.0]}, "noise known per sample goes to fit"),
         ({"noise": -1.0}, "noise level must be finite and not negative"),
         ({"r2_band": 0.9}, "r2_band must be"),
@@ -553,7 +556,7 @@ def test_dataframe_gives_axis_and_names(mix):
     np.testing.assert_array_equal(model.decomposition_.axis, axis)
     assert model.decomposition_.sample_names == tuple(names)
     shifted = pd.DataFrame(mix.D, names, axis + 5)
-    with pytest.raises(InputError, match="channel 0 at 405 instead of 400"):
+    with pytest.raises(InputError, match="channel 0 at 400 and at 405"):
         model.transform(shifted)
     model.transform(mix.D)
     plain = GMCR(n_components=14).fit(pd.DataFrame(mix.D))

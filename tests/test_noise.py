@@ -89,7 +89,7 @@ def test_a_law_comes_back_from_what_is_stored(kind):
     assert law.as_dict() == {"kind": kind, "level": 2.0}
     assert law_of(law.as_dict()) == law
     assert kind in law.sentence()
-    with pytest.raises(InputError, match="no such fields: level, gain"):
+    with pytest.raises(InputError, match="not made of these fields: level, gain"):
         law_of({"kind": kind, "level": 2.0, "gain": 1.0})
 
 

@@ -199,7 +199,7 @@ BAD_OPTIONS = {
     ),
     "noise of unknown law": (
         {"noise": "pink"},
-        r"noise must be one of constant, proportional, poisson, not 'pink'",
+        r"the noise law 'pink' is not known here",
     ),
     "complex noise": ({"noise": 1j}, r"noise is complex"),
     "negative price": ({"price": -2.0}, r"price must be finite and not negative, but is -2.0 for sample 0"),

@@ -404,7 +404,7 @@ def test_leftovers_ends_though_refits_go_on_lowering_the_cost(monkeypatch):
     S /= np.linalg.norm(S, axis=1, keepdims=True)
     C = np.array([[5.0, 4.0, 0.0], [5.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
     problem = Problem(C @ S, C @ S, np.ones(4), usage_price=20.0)
-    state = problem.decode(S, np.full(4, 0.1))
+    state = problem.decode(S, Sigma(np.full(4, 0.1)))
     calls = []
 
     def a_little_cheaper(problem, state, S, margin=0.0):

@@ -90,9 +90,8 @@ def rebuilt(registry: Registry[type[T]], stored: Mapping[str, Any]) -> T:
     try:
         return kind(**fields)
     except TypeError:
-        raise InputError(
-            f"a {name} {registry.sort} has no such fields: {', '.join(map(str, fields))}."
-        ) from None
+        given = ", ".join(map(str, fields)) or "none"
+        raise InputError(f"a {name} {registry.sort} is not made of these fields: {given}.") from None
 
 
 _registries: list[Registry] = []
