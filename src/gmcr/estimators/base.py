@@ -72,7 +72,7 @@ class Unmixer(TransformerMixin, BaseEstimator):
                 raise TypeError(f"{error} ({error.__context__})") from error
             raise
         if not self.takes_missing:
-            cannot = f"{type(self).__name__} cannot leave entries out"
+            cannot = f"{type(self).__name__} cannot leave entries out (NaN)"
             check_complete(samples, "D", f"{cannot}: fill it in, or remove that sample or channel")
         validate_data(self, samples if isinstance(D, Table) else D, reset=reset, skip_check_array=True)
         return samples
