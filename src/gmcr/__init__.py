@@ -9,32 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gmcr.decoder import decode
-    from gmcr.decomposition import Decomposition
-    from gmcr.estimators.eb import EBgMCR
-    from gmcr.estimators.window import GMCR
-    from gmcr.io.cube import unfold
-    from gmcr.io.reading import read
-    from gmcr.mixtures import make_mixtures
-    from gmcr.rank import estimate_rank
-    from gmcr.reporting.files import report
-    from gmcr.theory.certificate import certify
+    from gmcr.decoder import decode as decode
+    from gmcr.decomposition import Decomposition as Decomposition
+    from gmcr.estimators.eb import EBgMCR as EBgMCR
+    from gmcr.estimators.window import GMCR as GMCR
+    from gmcr.io.cube import unfold as unfold
+    from gmcr.io.reading import read as read
+    from gmcr.mixtures import make_mixtures as make_mixtures
+    from gmcr.rank import estimate_rank as estimate_rank
+    from gmcr.reporting.files import report as report
+    from gmcr.theory.certificate import certify as certify
 
     __version__: str
-
-__all__ = [
-    "GMCR",
-    "Decomposition",
-    "EBgMCR",
-    "__version__",
-    "certify",
-    "decode",
-    "estimate_rank",
-    "make_mixtures",
-    "read",
-    "report",
-    "unfold",
-]
 
 _HOME = {
     "EBgMCR": "gmcr.estimators.eb",
@@ -48,6 +34,8 @@ _HOME = {
     "report": "gmcr.reporting.files",
     "unfold": "gmcr.io.cube",
 }
+__all__ = ["__version__"]
+__all__ += list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

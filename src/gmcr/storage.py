@@ -157,14 +157,10 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     finally:
         with contextlib.suppress(OSError):  # gone already when the rename went through
             temporary.unlink()
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself survive a power cut, where the system can do that."""
-    # The new file is whole and in place by now, so a file system that cannot sync folders is no failure.
+    # So that the rename itself survives a power cut. The new file is whole and in place by now, so a file system
+    # that cannot sync folders is no failure.
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(target.parent, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

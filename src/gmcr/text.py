@@ -94,13 +94,12 @@ def text_html(title: str, table: pd.DataFrame, notes: Iterable[str] = (), width:
 def decoding_html(decoding: Decoding) -> str:
     """What samples hold, the first of them, as HTML."""
     rows = range(min(len(decoding.known), MAX_ROWS))
-    held = [np.flatnonzero(row) for row in decoding.concentrations[: len(rows)]]
     table = pd.DataFrame(
         {
             "sample": rows,
             "holds (slot: concentration)": [
-                ", ".join(f"{j}: {decoding.concentrations[m, j]:.4g}" for j in slots)
-                for m, slots in enumerate(held)
+                ", ".join(f"{j}: {amounts[j]:.4g}" for j in np.flatnonzero(amounts))
+                for amounts in decoding.concentrations[: len(rows)]
             ],
             "residual": decoding.residual[: len(rows)],
             "noise": decoding.noise[: len(rows)],
@@ -112,10 +111,8 @@ def decoding_html(decoding: Decoding) -> str:
         f"{decoding.supports.sum(axis=1).mean():.3g} held per sample, {decoding.known.mean():.1%} of the samples "
         "explained within their noise"
     )
-    note = (
-        f"The first {len(rows)} of {len(decoding.known)} samples." if len(rows) < len(decoding.known) else ""
-    )
-    return text_html(title, table, [note] if note else [], width=200)
+    note = f"The first {len(rows)} of {len(decoding.known)} samples."
+    return text_html(title, table, [note] if len(rows) < len(decoding.known) else [], width=200)
 
 
 def sparkline(profile: FloatArray) -> str:

@@ -174,6 +174,12 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def check_share(value: float | None, name: str) -> None:
+    """Refuse a probability, or another share, that is all or nothing."""
+    if value is None or not 0 < value < 1:
+        raise InputError(f"{name} must lie between 0 and 1, not {value}.")
+
+
 def check_seed(random_state: Any) -> int:
     """The seed that a random state stands for: None is 0; a generator gives its next number."""
     if random_state is None:

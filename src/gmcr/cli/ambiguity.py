@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from gmcr.cli.console import check_suffix, print_json, print_notes, wrong_call
 from gmcr.cli.options import OUTPUT, Data, Json, Orientation, Run, SamplesIn, option, run_and_samples
-
-if TYPE_CHECKING:
-    from gmcr.theory.ambiguity import Ambiguity
 
 
 def ambiguity(
@@ -36,8 +33,8 @@ def ambiguity(
     Example:
       gmcr ambiguity run mixtures.csv -o ends.csv
     """
-    if output is not None:
-        check_suffix(output, ".csv")
+    check_suffix(output, ".csv")
+    from gmcr.io.csv import write_csv
     from gmcr.theory.ambiguity import feasible_bands
 
     found, table = run_and_samples(run, data, samples_in)
@@ -46,7 +43,12 @@ def ambiguity(
         out = feasible_bands(table.samples, found, noise, c_min, closure, supports=supports, alpha=alpha)
     if output is not None:
         axis = range(found.n_channels) if found.axis is None else found.axis
-        _write(output, out, axis)
+        rows = (
+            [band.name, end, share, *profile]
+            for band in out.bands
+            for end, share, profile in zip(("min", "max"), (band.min, band.max), band.profiles)
+        )
+        write_csv(output, ["component", "end", "share", *axis], rows)
     if as_json:
         print_json(out.to_dict() | {"reading": table.notes})
         return
@@ -54,14 +56,3 @@ def ambiguity(
     typer.echo(str(out))
     if output is not None:
         typer.echo(f"Wrote {output}.")
-
-
-def _write(path: Path, out: Ambiguity, axis: object) -> None:
-    from gmcr.io.csv import write_csv
-
-    rows = (
-        [band.name, end, share, *profile]
-        for band in out.bands
-        for end, share, profile in zip(("min", "max"), (band.min, band.max), band.profiles)
-    )
-    write_csv(path, ["component", "end", "share", *axis], rows)  # type: ignore[misc]

@@ -40,8 +40,8 @@ def wrong_call() -> Iterator[None]:
         raise typer.BadParameter(str(error)) from error
 
 
-def check_suffix(path: Path, *allowed: str) -> None:
-    if path.suffix.lower() not in allowed:
+def check_suffix(path: Path | None, *allowed: str) -> None:
+    if path is not None and path.suffix.lower() not in allowed:
         raise typer.BadParameter(f"{path} must end in {' or '.join(allowed)}.")
 
 

@@ -59,8 +59,7 @@ def decode(
     Example:
       gmcr decode run new.csv -o concentrations.csv
     """
-    if output is not None:
-        check_suffix(output, ".csv", ".xlsx")
+    check_suffix(output, ".csv", ".xlsx")
     assumed = noise_option(noise)
     from gmcr.io.reading import read_pool, read_table
     from gmcr.runs import names_of

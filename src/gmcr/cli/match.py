@@ -36,27 +36,19 @@ def match(
     Example:
       gmcr match run library.csv
     """
-    if output is not None:
-        check_suffix(output, ".csv")
+    check_suffix(output, ".csv")
     from gmcr.io.csv import write_csv
     from gmcr.io.reading import MODEL, read_pool
     from gmcr.naming import match as name_profiles
     from gmcr.naming import read_library
-    from gmcr.naming.naming import own_errors
 
     folder = run_at(run)
-    errors = None
-    if folder.model.suffix.lower() == MODEL:
-        model = folder.estimator()
-        fixed = None if model is None else model.fixed_components
-        errors = own_errors(folder.solution(), 0 if fixed is None else len(fixed))
-    pool = read_pool(folder.model)
+    pool, of_model = read_pool(folder.model), folder.model.suffix.lower() == MODEL
+    profiles = (folder.estimator() or folder.solution()) if of_model else pool.profiles
     shelf = read_library(library, samples_in=samples_in.value)
     if not as_json:
         print_notes(shelf.notes)
-    found = name_profiles(
-        pool.profiles, shelf, axis=pool.axis, errors=errors, shift=shift, derivative=derivative, top=top
-    )
+    found = name_profiles(profiles, shelf, axis=pool.axis, shift=shift, derivative=derivative, top=top)
     if output is None and run.is_dir():
         output = folder.names
     if output is not None:

@@ -29,8 +29,7 @@ def report(
       gmcr report run
       gmcr report run mixtures.csv -o report.html
     """
-    if output is not None:
-        check_suffix(output, ".html")
+    check_suffix(output, ".html")
     from gmcr.io.reading import read_table
     from gmcr.reporting.page import write_report
 

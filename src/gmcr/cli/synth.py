@@ -41,8 +41,7 @@ def synth(
       gmcr synth -o mixtures.csv --components 16 --snr 30 --truth truth.gmcr
     """
     check_suffix(output, ".csv", ".npz")
-    if truth is not None:
-        check_suffix(truth, ".gmcr")
+    check_suffix(truth, ".gmcr")
     from gmcr.decomposition import Decomposition
     from gmcr.io.arrays import write_arrays
     from gmcr.io.csv import write_csv

@@ -17,7 +17,7 @@ from gmcr.decoding.tableau import COMPILED, DEPENDENT
 from gmcr.errors import InputError
 from gmcr.noise import Sigma
 from gmcr.threads import deal, threads
-from gmcr.validation import FloatArray, as_numbers, check_pool, check_samples
+from gmcr.validation import FloatArray, as_numbers, check_pool, check_samples, check_share
 
 LEAST = 64  # samples that one thread takes at a time
 _NONE = np.zeros((0, 0))
@@ -115,8 +115,7 @@ def interval(
     level : probability that the interval covers the truth
     signed : whether values may be negative
     """
-    if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1, not {level}.")
+    check_share(level, "level")
     centre, error = as_numbers(values, "values"), as_numbers(errors, "errors")
     if error.ndim == 1 and centre.ndim == 2 and len(error) == len(centre):
         error = error[:, None]  # one per profile

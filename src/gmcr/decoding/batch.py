@@ -15,8 +15,7 @@ from gmcr.validation import BoolArray, FloatArray, squared_norms
 CHUNK = 16_384  # samples decoded at a time where they are copied: bounds the memory beside the input
 
 _NO_START = np.zeros((0, 0), dtype=bool)
-_NO_WEIGHTS = np.zeros((0, 0))
-_NO_REMOVAL = np.zeros((0, 0))
+_NONE = np.zeros((0, 0))
 
 
 def decode_arrays(
@@ -54,31 +53,18 @@ def decode_arrays(
             part = _as_slice(rows[first : first + step])
             X, scale, price = D[part], sigma[part], prices[part]
             own_start = _NO_START if start is None else start[part]
-            own_removal = _NO_REMOVAL if removal is None else removal[part]
+            own_removal = _NONE if removal is None else removal[part]
             if own_gram[rows[0]]:
-                W, variance = (
-                    _entry_weights(X, scale, None if weights is None else weights[part]),
-                    np.ones(len(X)),
-                )
-                X = np.nan_to_num(X)
+                relative = 1.0 if weights is None else weights[part]
+                W = np.where(np.isnan(X), 0.0, relative / np.square(scale.entries))
+                X, variance = np.nan_to_num(X), np.ones(len(X))
                 WX = W * X
                 xx = np.einsum("ml,ml->m", WX, X)
             else:
-                W, variance, WX, xx = _NO_WEIGHTS, scale.values**2, X, squares[part]
+                W, variance, WX, xx = _NONE, scale.values**2, X, squares[part]
             B = product(WX, S, C[part])  # a view of C where rows are consecutive, else a copy
-            margin[part], misfit[part] = best_subsets(
-                B,
-                xx,
-                G,
-                S,
-                W,
-                price * variance,
-                k_max,
-                constraints.signed,
-                own_start,
-                variance,
-                own_removal,
-            )
+            arrays, allowed = (B, xx, G, S, W, price * variance), (k_max, constraints.signed)
+            margin[part], misfit[part] = best_subsets(*arrays, *allowed, own_start, variance, own_removal)
             if not isinstance(part, slice):
                 C[part] = B
                 if removal is not None:
@@ -90,9 +76,3 @@ def _as_slice(rows: np.ndarray) -> Any:
     """The same rows as a slice where they are consecutive, so that no copy is made of them."""
     consecutive = len(rows) > 0 and rows[-1] - rows[0] + 1 == len(rows)
     return slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows
-
-
-def _entry_weights(X: FloatArray, sigma: Sigma, weights: FloatArray | None) -> FloatArray:
-    """Weight of each entry, (samples, channels): relative weight over variance, zero where missing."""
-    variance = np.square(sigma.entries)
-    return np.where(np.isnan(X), 0.0, (1.0 if weights is None else weights) / variance)

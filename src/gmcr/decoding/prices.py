@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gmcr.errors import InputError
+from gmcr.validation import check_share
 
 ALPHA = 0.05  # probability that the window's noise event fails anywhere in the data set (Theorem 1)
 
 
 def usage_price(n_components: int, n_samples: int, alpha: float = ALPHA) -> float:
     """The price λ of a selection in noise units: L_α² = 2 log(6NM/α), the window's lower end (Theorem 1)."""
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
+    check_share(alpha, "alpha")
     return 2.0 * np.log(6.0 * n_components * n_samples / alpha)
 
 

@@ -10,7 +10,6 @@
     anchor.py        margins, anchors and the stability horizon (Proposition 2)
     training.py      Algorithm 1, with files to go on from
     progress.py      the bar with the time left
-    estimator.py     EBgMCR
 
 This is the only folder that imports torch, which the extra `eb` installs. Exact decoding is not repeated here: it
 is `gmcr.decoder`.

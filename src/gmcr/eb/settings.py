@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 from gmcr.errors import InputError
+from gmcr.validation import check_share
 
 MOST_SCALING = 4.0  # of the learning rate for a small pool
 
@@ -61,8 +62,7 @@ class Settings:
     energy_ratio: float = 0.25
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold < 1:
-            raise InputError(f"threshold must lie between 0 and 1, not {self.threshold}.")
+        check_share(self.threshold, "threshold")
         for name in ("temperature_eval", "temperature_floor", "learning_rate", "band_width", "kernel_width"):
             if not getattr(self, name) > 0:
                 raise InputError(f"{name} must be positive, not {getattr(self, name)}.")

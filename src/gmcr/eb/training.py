@@ -90,18 +90,17 @@ def start(
         weight_decay=settings.weight_decay,
         fused=X.device.type in ("cpu", "cuda"),
     )
-    random = torch.Generator(device=X.device).manual_seed(seed + 1)
-    bands = Bands(lowest_band, settings.band_width)
-    termination = Termination(settings)
+    centred = X - X.mean(dim=0)
     return Run(
         model,
         optimiser,
         settings,
-        bands,
-        termination,
-        random,
-        order,
-        *_squares(X),
+        bands=Bands(lowest_band, settings.band_width),
+        termination=Termination(settings),
+        random=torch.Generator(device=X.device).manual_seed(seed + 1),
+        order=order,
+        size=float(X.square().sum(dtype=torch.float64)),
+        spread=float(centred.square().sum(dtype=torch.float64)),
         usage_schedule=usage_schedule,
     )
 
@@ -145,23 +144,20 @@ def one_epoch(run: Run, X: Tensor) -> dict[str, float]:
     train_once(run, X, temperature)
     found = evaluate(run.model, X, run.size, run.spread)
     run.ended = run.termination.update(found.nmse, found.mean_energy)
-    row = {
-        "epoch": run.epoch,
-        "nmse": found.nmse,
-        "r2": found.r2,
-        "count": found.count,
-        "usage": found.usage,
-        "single_users": found.single_users,
-        "mean_energy": found.mean_energy,
-        "usage_weight": run.usage_weight,
-        "temperature": temperature,
-        "smallest_margin": float(np.abs(found.mean_gaps).min()),
-    }
-    run.usage_weight = schedule.smoothed(run.usage_weight, _target(run, found, X), settings)
+    facts = vars(found) | {"epoch": run.epoch, "usage_weight": run.usage_weight, "temperature": temperature}
+    facts["smallest_margin"] = float(np.abs(found.mean_gaps).min())
+    row = {name: facts[name] for name in COLUMNS}
+    n_slots = run.model.n_slots
+    if run.usage_schedule == "window":
+        shape = (n_slots, X.shape[1], found.count, len(X))
+        target = schedule.window_target(found.nmse, found.mse, *shape, settings)
+    else:
+        target = schedule.usage_target(found.nmse, found.mse, found.mean_energy, n_slots, settings)
+    run.usage_weight = schedule.smoothed(run.usage_weight, target, settings)
     if run.bands.wants(found.r2, found.count):
         run.bands.keep(Checkpoint(run.epoch, found.count, found.r2, found.usage, copied(run.model)))
-    for name in COLUMNS:
-        run.history[name].append(row[name])
+    for name, value in row.items():
+        run.history[name].append(value)
     run.mean_gaps.append(found.mean_gaps)
     run.epoch += 1
     return row
@@ -203,22 +199,9 @@ def evaluate(model: Model, X: Tensor, size: float, spread: float) -> Evaluation:
     )
 
 
-def _squares(X: Tensor) -> tuple[float, float]:
-    """Sum of squares of the samples, and about their column means."""
-    centred = X - X.mean(dim=0)
-    return float(X.square().sum(dtype=torch.float64)), float(centred.square().sum(dtype=torch.float64))
-
-
 def copied(model: Model) -> dict[str, Tensor]:
     """The model's tensors, as they are now, in main memory."""
     return {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
-
-
-def _target(run: Run, found: Evaluation, X: Tensor) -> float:
-    if run.usage_schedule == "window":
-        shape = (run.model.n_slots, X.shape[1], found.count, len(X))
-        return schedule.window_target(found.nmse, found.mse, *shape, run.settings)
-    return schedule.usage_target(found.nmse, found.mse, found.mean_energy, run.model.n_slots, run.settings)
 
 
 # Files

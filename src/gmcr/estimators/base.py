@@ -154,18 +154,13 @@ class Solver(Unmixer, ABC):
         check_is_fitted(self)
         arrays, section = self.decomposition_.pack()
         own_arrays, header = self._pack()
-        names = getattr(self, "feature_names_in_", None)
-        write_model(
-            path,
-            arrays | own_arrays,
-            {
-                "kind": type(self).__name__,
-                "decomposition": section,
-                "noise_law": self.noise_law_.as_dict(),
-                "feature_names": names,
-                **header,
-            },
-        )
+        common = {
+            "kind": type(self).__name__,
+            "decomposition": section,
+            "noise_law": self.noise_law_.as_dict(),
+            "feature_names": getattr(self, "feature_names_in_", None),
+        }
+        write_model(path, arrays | own_arrays, common | header)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

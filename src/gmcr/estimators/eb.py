@@ -37,7 +37,8 @@ NOT_STORED = ("callback", "settings")  # parameters that a model file's header d
 LEARNED = (
     "n_epochs_", "terminated_", "_n_samples", "_lipschitz", "_n_gate_parameters", "_energy_bound", "_radius",
 )  # fmt: skip
-FINAL = "final"  # the name of the last state in a model file
+FINAL = "final"  # the name of the last state; those of bands are their numbers
+STOOD = ("epoch", "count", "r2", "usage")  # what a checkpoint tells of the run when it was kept
 TENSOR = "tensor."  # what the names of a network's arrays start with there
 
 
@@ -62,6 +63,15 @@ class Band:
             f"<Band [{self.low:g}, {self.high:g}): {self.count} components, R² {self.r2:.4f}, "
             f"usage {self.usage}, epoch {self.epoch}>"
         )
+
+
+@dataclass(frozen=True)
+class _State:
+    """The tensors of the networks, their answer on the training samples, and the slots of the pool it holds."""
+
+    tensors: dict[str, torch.Tensor]
+    answer: Decomposition
+    slots: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -198,7 +208,7 @@ class EBgMCR(Solver):
 
     def select(self, rule: str = "fewest", band: tuple[float, float] | None = None) -> Decomposition:
         """A checkpoint's answer: with the fewest components (ties: highest R²), of a band, or the final one."""
-        return self._chosen(rule, band)[1]
+        return self._chosen(rule, band).answer
 
     def decode(
         self,
@@ -217,7 +227,8 @@ class EBgMCR(Solver):
         by : "gate", the frozen gate and concentration network, as in the paper; "floor", the same with
             concentrations up to `floor` (ϑ) left out, the certificate's support; "exact", the exact decoder over
             the learned pool, with nothing of the networks
-        rule, band : which checkpoint, as in `select`; by default the one that `transform` uses
+        rule, band : which checkpoint, as in `select`; by default the one that `transform` uses: that with the
+            fewest components, or the final state where no band was entered
 
         Returns
         -------
@@ -227,18 +238,14 @@ class EBgMCR(Solver):
         if by not in DECODERS:
             raise InputError(f"by must be one of {', '.join(DECODERS)}, not {by!r}.")
         samples = self._samples(D, reset=False)
-        tensors, answer, slots = self._chosen(self._usual_rule if rule is None else rule, band)
-        S = answer.components
+        state = self._chosen(self._usual_rule if rule is None else rule, band)
+        S, law = state.answer.components, state.answer.noise_law
         if by == "exact":
             return decode(samples, S, signed=self.signed)
-        C = _gated(self._model(tensors), samples)[:, list(slots)]
+        C = _gated(self._model(state.tensors), samples)[:, list(state.slots)]
         C = np.where(np.abs(C) > floor, C, 0.0) if by == "floor" else C
-        assert answer.noise_law is not None
-        return decoded_as(samples, S, C, law_of(answer.noise_law), signed=self.signed)
-
-    def transform(self, D: Samples) -> FloatArray:
-        """Concentrations by the frozen gate of the fewest-components checkpoint, or of the final state."""
-        return self.decode(D).concentrations
+        assert law is not None
+        return decoded_as(samples, S, C, law_of(law), signed=self.signed)
 
     def refine(
         self,
@@ -255,12 +262,10 @@ class EBgMCR(Solver):
         **options : parameters of GMCR
         """
         check_is_fitted(self)
-        if band == "complete":
-            start = (
-                max(self.bands_, key=lambda kept: kept.count).decomposition if self.bands_ else self.final_
-            )
+        if band == "complete" and self.bands_:
+            start = max(self.bands_, key=lambda kept: kept.count).decomposition
         elif isinstance(band, str):
-            start = self.select(band)
+            start = self.select(FINAL if band == "complete" else band)
         else:
             start = self.select(band=band)
         model = GMCR(signed=self.signed, **options).fit(D, warm_start=start)
@@ -285,26 +290,17 @@ class EBgMCR(Solver):
             self._n_samples,
             alpha,
         )
-        rows = [
-            {
-                "epoch": event.epoch,
-                "margin": event.margin,
-                "certified_steps": steps,
-                "held_epochs": event.held,
-                "deviation_level": deviation,
-            }
-            for event in anchor.anchors(self._mean_gaps, level)
-        ]
-        return pd.DataFrame(
-            rows, columns=["epoch", "margin", "certified_steps", "held_epochs", "deviation_level"]
-        )
+        events = anchor.anchors(self._mean_gaps, level)
+        rows = [(event.epoch, event.margin, steps, event.held, deviation) for event in events]
+        columns = ["epoch", "margin", "certified_steps", "held_epochs", "deviation_level"]
+        return pd.DataFrame(rows, columns=columns)
 
     # The work
 
     @property
     def _usual_rule(self) -> str:
         """The checkpoint that `transform` uses."""
-        return "fewest" if self.bands_ else "final"
+        return "fewest" if self.bands_ else FINAL
 
     def _keep(self, found: Decomposition) -> None:
         super()._keep(found)
@@ -338,11 +334,9 @@ class EBgMCR(Solver):
         self.terminated_ = run.ended
         self.history_ = pd.DataFrame(run.history).astype({"epoch": int, "count": int, "usage": int})
         self._n_samples = len(samples)
-        self._bands = run.bands
-        self.bands_ = [self._band(run, band, samples) for band in sorted(run.bands.kept)]
-        self._final_tensors = training.copied(run.model)
-        self.final_, self._final_slots = self._answer(self._final_tensors, samples)
-        self._keep(self.select(self._usual_rule))
+        tensors = {str(band): kept.tensors for band, kept in sorted(run.bands.kept.items())}
+        tensors = {FINAL: training.copied(run.model)} | tensors
+        self._take({name: self._state(own, samples) for name, own in tensors.items()}, run.bands)
         self._mean_gaps = (
             np.array(run.mean_gaps).reshape(-1, self.pool_size)
             if folder is None
@@ -354,16 +348,18 @@ class EBgMCR(Solver):
             self._energy_bound = float(run.model.energies(X).abs().max())
         self._radius = float((_gate_tensors(run.model) - first).norm())
 
-    def _band(self, run: training.Run, band: int, samples: FloatArray) -> Band:
-        kept = run.bands.kept[band]
-        answer, slots = self._answer(kept.tensors, samples)
-        low, high = run.bands.edges(band)
-        return Band(low, high, kept.epoch, kept.count, kept.r2, kept.usage, answer, slots)
+    def _take(self, states: dict[str, _State], bands: Bands) -> None:
+        """Keep the states by name, and the answer of the checkpoint that `transform` uses."""
+        self._states, self._bands, self.final_ = states, bands, states[FINAL].answer
+        self.bands_ = []
+        for band, kept in sorted(bands.kept.items()):
+            stood = {name: getattr(kept, name) for name in STOOD}
+            answer, slots = states[str(band)].answer, states[str(band)].slots
+            self.bands_.append(Band(*bands.edges(band), **stood, decomposition=answer, slots=slots))
+        self._keep(self.select(self._usual_rule))
 
-    def _answer(
-        self, tensors: dict[str, torch.Tensor], samples: FloatArray
-    ) -> tuple[Decomposition, tuple[int, ...]]:
-        """A state's pool in use with the gate's concentrations of the training samples, and its slots."""
+    def _state(self, tensors: dict[str, torch.Tensor], samples: FloatArray) -> _State:
+        """The pool in use with the gate's concentrations of the training samples."""
         model = self._model(tensors)
         with torch.inference_mode():
             S = model.pool().double().numpy()
@@ -381,7 +377,7 @@ class EBgMCR(Solver):
             settings={"solver": "eb", "pool_size": self.pool_size, "usage": self.usage},
             fit={"r2": float(r_squared(samples, fit))},
         )
-        return answer, tuple(slots.tolist())
+        return _State(tensors, answer, tuple(slots.tolist()))
 
     # Files
 
@@ -390,19 +386,14 @@ class EBgMCR(Solver):
         parameters = {name: value for name, value in self.get_params().items() if name not in NOT_STORED}
         parameters["folder"] = None if self.folder is None else os.fspath(self.folder)
         arrays, columns = pack_table(self.history_, "history")
-        answers: dict[str, tuple[Any, ...]] = {
-            FINAL: (self.final_, self._final_slots, self._final_tensors, {})
-        }
-        for number, band in zip(sorted(self._bands.kept), self.bands_):
-            kept = self._bands.kept[number]
-            stood = {"epoch": kept.epoch, "count": kept.count, "r2": kept.r2, "usage": kept.usage}
-            answers[str(number)] = (band.decomposition, band.slots, kept.tensors, stood)
         states = {}
-        for name, (answer, slots, tensors, stood) in answers.items():
-            packed, section = answer.pack()
-            packed |= {TENSOR + key: tensor.cpu().numpy() for key, tensor in tensors.items()}
+        for name, state in self._states.items():
+            packed, section = state.answer.pack()
+            packed |= {TENSOR + key: tensor.cpu().numpy() for key, tensor in state.tensors.items()}
             arrays |= {f"{name}/{key}": array for key, array in packed.items()}
-            states[name] = {"decomposition": section, "slots": slots, **stood}
+            states[name] = {"decomposition": section, "slots": state.slots}
+        for band, kept in self._bands.kept.items():
+            states[str(band)] |= {name: getattr(kept, name) for name in STOOD}
         arrays["mean_gaps"] = self._mean_gaps
         return arrays, {
             "parameters": parameters,
@@ -419,31 +410,23 @@ class EBgMCR(Solver):
             settings = Settings(**(settings | {"betas": tuple(settings["betas"])}))
         model = cls(**header["parameters"], settings=settings)
         model.history_ = unpack_table(arrays, header["history"])
-        model._bands = Bands(model.lowest_band, model._settings().band_width)
-        model.bands_ = []
-        for name, state in header["states"].items():
-            own = {
-                key.removeprefix(f"{name}/"): array
-                for key, array in arrays.items()
-                if key.startswith(f"{name}/")
-            }
-            answer, slots = Decomposition.unpack(own, state["decomposition"]), tuple(state["slots"])
+        states, bands = {}, Bands(model.lowest_band, model._settings().band_width)
+        for name, stored in header["states"].items():
+            start = f"{name}/"
+            own = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
             tensors = {
                 key.removeprefix(TENSOR): torch.from_numpy(array.copy())
                 for key, array in own.items()
                 if key.startswith(TENSOR)
             }
-            if name == FINAL:
-                model.final_, model._final_slots, model._final_tensors = answer, slots, tensors
-                continue
-            stood = state["epoch"], state["count"], state["r2"], state["usage"]
-            model._bands.kept[int(name)] = Checkpoint(*stood, tensors)
-            model.bands_.append(Band(*model._bands.edges(int(name)), *stood, answer, slots))
+            answer = Decomposition.unpack(own, stored["decomposition"])
+            states[name] = _State(tensors, answer, tuple(stored["slots"]))
+            if name != FINAL:
+                bands.kept[int(name)] = Checkpoint(**{key: stored[key] for key in STOOD}, tensors=tensors)
+        model._take(states, bands)
         model._mean_gaps = arrays["mean_gaps"]
         for name in LEARNED:
             setattr(model, name, header["learned"][name])
-        model.n_features_in_ = model.final_.n_channels
-        model._keep(model.select(model._usual_rule))
         return model
 
     # Parts
@@ -453,17 +436,14 @@ class EBgMCR(Solver):
         model.load_state_dict(tensors)
         return model
 
-    def _chosen(
-        self, rule: str, band: tuple[float, float] | None
-    ) -> tuple[dict[str, torch.Tensor], Decomposition, tuple[int, ...]]:
+    def _chosen(self, rule: str, band: tuple[float, float] | None) -> _State:
         check_is_fitted(self)
-        if band is None and rule == "final":
-            return self._final_tensors, self.final_, self._final_slots
+        if band is None and rule == FINAL:
+            return self._states[FINAL]
         if band is None and rule != "fewest":
             raise InputError(f'rule must be "fewest" or "final", not {rule!r}.')
         number = self._bands.fewest() if band is None else self._bands.with_edges(*band)
-        kept = self.bands_[sorted(self._bands.kept).index(number)]
-        return self._bands.kept[number].tensors, kept.decomposition, kept.slots
+        return self._states[str(number)]
 
 
 def chosen_device(device: str) -> torch.device:

@@ -41,9 +41,13 @@ def check_options(
             raise InputError(f"{name} is {count}, but there are {constraints.n_fixed} fixed_components.")
     if n_components is not None and max_components is not None and n_components > max_components:
         raise InputError(f"n_components is {n_components}, above max_components, {max_components}.")
-    if model.r2_band is not None:
-        noise_known = sigma is not None or isinstance(law, NoiseLaw)
-        _check_band(model.r2_band, chosen_otherwise=n_components is not None or noise_known)
+    if (band := model.r2_band) is not None:
+        if not (isinstance(band, tuple | list) and len(band) == 2 and band[0] <= band[1]):
+            raise InputError(f"r2_band must be (low, high), two values of R², not {band!r}.")
+        if n_components is not None or sigma is not None or isinstance(law, NoiseLaw):
+            raise InputError(
+                "r2_band chooses the solution, and so does a given count or noise; give one of them."
+            )
     return Options(
         n_components=n_components,
         max_components=max_components,
@@ -107,15 +111,6 @@ def _check_law(noise: Any) -> str | NoiseLaw:
             "noise known per sample goes to fit(D, noise=...)."
         )
     return Constant(float(noise))
-
-
-def _check_band(band: Any, *, chosen_otherwise: bool) -> None:
-    if not (isinstance(band, tuple | list) and len(band) == 2 and band[0] <= band[1]):
-        raise InputError(f"r2_band must be (low, high), two values of R², not {band!r}.")
-    if chosen_otherwise:
-        raise InputError(
-            "r2_band chooses the solution, and so does a given count or noise; give one of them."
-        )
 
 
 def _starting_pool(warm_start: Any, n_channels: int, fixed: FloatArray | None) -> FloatArray | None:

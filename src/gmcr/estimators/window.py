@@ -103,11 +103,7 @@ class GMCR(Solver):
     8
     """
 
-    decomposition_: Decomposition
     decoding_: Decoding
-    components_: FloatArray
-    concentrations_: FloatArray
-    noise_: FloatArray
     path_: pd.DataFrame
     closure_scales_: FloatArray | None
     violations_: dict[str, float]
@@ -230,7 +226,8 @@ class GMCR(Solver):
         """
         check_is_fitted(self)
         samples = self._samples(D, reset=False)
-        known = self._noise(noise, samples)
+        given = self.noise_law_ if noise is None else noise
+        known = given if isinstance(given, NoiseLaw) else Sigma.given(given, samples)
         return self._judged(samples, self._frozen().decode(samples, known), known)
 
     def learn_confidence(self) -> None:
@@ -269,11 +266,10 @@ class GMCR(Solver):
         self.interrupted_ = bool(solution.interrupted)
         self._pool_covariance = np.zeros((self.n_components_, self.n_components_))
         out = self._frozen().decode_plain(samples, noise)
-        self._pool_covariance = (
-            self._frozen().with_errors_of(out.concentrations[rows], out.noise[rows]).covariance
-        )
-        out = self._frozen().allow_for_errors(samples, noise, out)
-        self._judge = Judge(self._frozen())
+        frozen = self._frozen().with_errors_of(out.concentrations[rows], out.noise[rows])
+        self._pool_covariance = frozen.covariance
+        out = frozen.allow_for_errors(samples, noise, out)
+        self._judge = Judge(frozen)
         self._judge.keep(samples, out.concentrations, self._sigma(samples, out, noise), rows)
         self.decoding_ = self._judged(samples, out, noise)
         C = self._constraints.on_answer(out.concentrations, self.components_, layout)
@@ -329,12 +325,6 @@ class GMCR(Solver):
     def _frozen(self) -> FrozenPool:
         return FrozenPool(self.components_, self._pool_covariance, self.usage_price_, self._constraints)
 
-    def _noise(self, noise: ArrayLike | NoiseLaw | None, samples: FloatArray) -> Noise:
-        """The noise of samples: the learned law's, where it is not known better."""
-        if noise is None or isinstance(noise, NoiseLaw):
-            return self.noise_law_ if noise is None else noise
-        return Sigma.given(noise, samples)
-
     def _sigma(self, samples: FloatArray, out: Decoding, noise: Noise) -> Sigma:
         """The noise that samples were decoded with."""
         return noise.sigma(samples, out.concentrations @ self.components_ if noise.per_entry else None)
@@ -385,14 +375,11 @@ class GMCR(Solver):
             arrays["closure_scales"] = self.closure_scales_
         if self.fixed_components is not None:
             arrays["fixed_components"] = check_pool(self.fixed_components)
-        evidence = {
-            name: list(value.items()) if isinstance(value, dict) else value
-            for name, value in asdict(self.count_).items()
-        }
+        reproducibility = list(self.count_.reproducibility.items())  # JSON's keys are texts
         return arrays, {
             "parameters": self._storable_parameters(),
             "usage_price": self.usage_price_,
-            "evidence": evidence,
+            "evidence": asdict(self.count_) | {"reproducibility": reproducibility},
             "interrupted": self.interrupted_,
             "violations": self.violations_,
         }
@@ -413,11 +400,9 @@ class GMCR(Solver):
         model.usage_price_ = header["usage_price"]
         model._judge = Judge.unpack(arrays, model._frozen(), model.concentrations_)
         model.noise_law_ = law_of(header["noise_law"])
-        evidence: dict[str, Any] = {
-            name: dict(value) if isinstance(value, list) else value
-            for name, value in header["evidence"].items()
-        }
-        model.count_ = Evidence(**evidence)
+        evidence = header["evidence"]
+        reproducibility = dict(evidence.get("reproducibility", ()))
+        model.count_ = Evidence(**(evidence | {"reproducibility": reproducibility}))
         model.interrupted_ = header["interrupted"]
         model._close(arrays.get("closure_scales"))
         model.violations_ = header.get("violations", {})

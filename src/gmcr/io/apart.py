@@ -60,7 +60,11 @@ def main() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)  # what a package prints is no part of the answer
     name, path, options = sys.argv[1:]
-    _limit_memory()
+    with contextlib.suppress(ImportError, ValueError, OSError):  # not every system can limit its memory
+        import resource
+
+        share = int(MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        resource.setrlimit(resource.RLIMIT_AS, (share, share))
     result: Table | GMCRError
     try:
         result = read_here(path, name, Asked(**json.loads(options)))
@@ -98,14 +102,6 @@ def _received(file: IO[bytes]) -> Table:
     names, pixels = facts["sample_names"], Pixels(arrays["kept"]) if "kept" in arrays else None
     table = Table(arrays["samples"], arrays.get("axis"), names and tuple(names), tuple(facts["notes"]))
     return replace(table, axis_unit=facts["axis_unit"], metadata=facts["metadata"], pixels=pixels)
-
-
-def _limit_memory() -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):  # not every system has it
-        import resource
-
-        share = int(MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-        resource.setrlimit(resource.RLIMIT_AS, (share, share))
 
 
 if __name__ == "__main__":

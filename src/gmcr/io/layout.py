@@ -113,7 +113,12 @@ def arrange(
     channels, unit = sheet.top.unlabelled()
     metadata = dict(metadata or {})
     sheet, channels = _set_aside(sheet, channels, metadata, notes)
-    _refuse_text(sheet)
+    if sheet.texts:
+        row, column = min(sheet.texts)
+        raise InputError(
+            f"{sheet.place(row, column)} is {sheet.texts[row, column]!r:.40}, which is no number; "
+            "correct it, or leave the cell empty if the value is missing."
+        )
     samples = np.ascontiguousarray(sheet.body, dtype=float)
     notes.append(orientation(samples, columns))
     if why:
@@ -205,15 +210,6 @@ def _set_aside(
     place = lambda row, column: sheet.place(row, int(kept[column]))  # noqa: E731
     remaining = replace(sheet, body=sheet.body[:, kept], texts=moved, place=place)
     return remaining, channels.pick(kept) if len(channels) else channels
-
-
-def _refuse_text(sheet: Sheet) -> None:
-    if sheet.texts:
-        row, column = min(sheet.texts)
-        raise InputError(
-            f"{sheet.place(row, column)} is {sheet.texts[row, column]!r:.40}, which is no number; "
-            "correct it, or leave the cell empty if the value is missing."
-        )
 
 
 def _axis(channels: Cells, notes: list[str]) -> FloatArray | None:

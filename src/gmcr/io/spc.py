@@ -75,10 +75,8 @@ def _new(path: FilePath, file: Bytes) -> list[Spectrum]:
     for _ in range(max(traces, 1)):
         trace_exponent, z, own_points, w = _trace_header(file, position)
         position += TRACE_HEADER
-        own = axis
-        count = points
+        own, count = axis, own_points if flags & OWN_AXES else points
         if flags & OWN_AXES:
-            count = own_points
             own = file.array("f4", count, position).astype(float)
             position += 4 * count
         use = exponent if exponent == FLOATS or not flags & MULTI else trace_exponent

@@ -54,12 +54,15 @@ def estimate_rank(
     looks = {name: _look(scaled, rng, rules) for name, scaled in scalings(table).items()}
     for title in [rule.title for name, rule in RULES.items() if name not in rules]:
         notes.append(f"{title[0].upper()}{title[1:]} was skipped: the table has more than {limit:,} entries.")
-    best = min(looks, key=lambda name: looks[name].misfit_share)
+    shares = {name: look.misfit / (len(look.values) - look.count) for name, look in looks.items()}
+    best = min(shares, key=lambda name: shares[name])
     white = looks[best].is_white
+    answers = looks[best].answers
+    votes = sorted(answers[name].count for name, rule in rules.items() if white or not rule.needs_white)
     counts = {(rule, name): a.count for name, look in looks.items() for rule, a in look.answers.items()}
     return RankReport(
-        count=_consensus(looks[best].answers, white),
-        agree=len({answer.count for answer in looks[best].answers.values()}) == 1,
+        count=votes[(len(votes) - 1) // 2],  # the median; of two middle ones, the smaller
+        agree=len({answer.count for answer in answers.values()}) == 1,
         scaling=best,
         white=white,
         counts=counts,
@@ -86,10 +89,6 @@ class _Look:
         """Whether the remainder passes as white noise; one of less than half of the values is no evidence."""
         return self.misfit <= WHITE_MISFIT and 2 * self.count <= len(self.values)
 
-    @property
-    def misfit_share(self) -> float:
-        return self.misfit / (len(self.values) - self.count)
-
 
 def _look(table: FloatArray, rng: Generator, rules: dict[str, Rule]) -> _Look:
     """Every rule on one scaled table."""
@@ -107,12 +106,6 @@ def _look(table: FloatArray, rng: Generator, rules: dict[str, Rule]) -> _Look:
                 f"the rank rule {name!r} counts {answer.count} of {len(values)} values; leave one."
             )
     return _Look(values, noise, edge.count, out_of_place, answers)
-
-
-def _consensus(answers: dict[str, Answer], white: bool) -> int:
-    """The median of the rules that hold; of two middle ones, the smaller."""
-    votes = sorted(a.count for rule, a in answers.items() if white or not RULES[rule].needs_white)
-    return votes[(len(votes) - 1) // 2]
 
 
 def _tabulate(looks: dict[str, _Look]) -> pd.DataFrame:

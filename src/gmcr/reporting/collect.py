@@ -26,8 +26,8 @@ from gmcr.rank import estimate_rank
 from gmcr.reporting.contents import Contents, LibraryMatch
 from gmcr.theory.ambiguity import feasible_bands
 from gmcr.theory.certificate import certify
+from gmcr.theory.facts import noise_of
 from gmcr.theory.pairs import isolating_pairs, never_separated
-from gmcr.theory.solution import noise_of
 from gmcr.validation import FloatArray, check_same_axis, check_samples, evenly
 from gmcr.window.evidence import Evidence
 

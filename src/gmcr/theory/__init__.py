@@ -3,7 +3,7 @@
     spark.py         the spark margin of a pool, as an interval (Definition 1)
     window.py        the window of prices (Theorem 1), noise levels (Theorem 2)
     pairs.py         isolating pairs, and groups of components that the samples never separate
-    certificate.py   the verdict on conditions C1 to C11 (conditions.py, facts.py, solution.py; Theorem 2)
+    certificate.py   the verdict on conditions C1 to C11 (conditions.py, facts.py; Theorem 2)
     ambiguity.py     how differently components could look and fit as well, with feasible_bands.py,
                      transformations.py, extremes.py and feasible_plane.py
 

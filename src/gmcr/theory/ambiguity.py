@@ -18,17 +18,17 @@ from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.noise import rounding_floor
 from gmcr.theory.extremes import End, coefficient_range, extremes
+from gmcr.theory.facts import noise_of
 from gmcr.theory.feasible_bands import Ambiguity, Band
 from gmcr.theory.feasible_plane import (
     FeasibleArea,
     FeasiblePair,
     feasible_area,
     pair_extremes,
-    pair_intervals,
+    pair_interval,
 )
-from gmcr.theory.solution import noise_of
 from gmcr.theory.transformations import Balanced, Block, find_directions, find_errors, group, pinned
-from gmcr.validation import BoolArray, FloatArray, as_numbers, check_samples
+from gmcr.validation import BoolArray, FloatArray, as_numbers, check_samples, check_share
 
 MAX_VARIABLES = 20  # a block with more free coefficients is reported as open and not followed to its ends
 SAME = 1e-5  # shares closer than this are one
@@ -87,8 +87,7 @@ def feasible_bands(
             f"D has shape {samples.shape}, but the decomposition has {len(C)} samples and {S.shape[1]} channels; "
             "pass the samples it was made from."
         )
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
+    check_share(alpha, "alpha")
     if c_min is not None and not (np.isfinite(c_min) and c_min >= 0):
         raise InputError(f"c_min must be finite and not negative, not {c_min}.")
     held = _check_supports(supports, decomposition)
@@ -163,7 +162,10 @@ def _bands(
             low, high = ends[position]
             least, most = float(np.exp(low[0]) / total), float(np.exp(high[0]) / total)
             looks = [_looks(block, position, T) for _, T in (low, high)]
-            error = _share_error(block, position) / total
+            # Standard error of ‖c_i s_i‖, T fixed: from the profile's size and from that of the concentrations.
+            spread = np.sum(block.C[:, position] ** 2 * block.C_cov[:, position, position])
+            spread *= block.S[position] @ block.S[position]
+            error = float(np.sqrt(block.S_cov[position, position] + spread)) / total
             noise = 2 * block.z * error
             closed, why = _verdict(bool(by_supports[i]), least, most, noise, partners, names)
             band = Band(
@@ -194,18 +196,11 @@ def _ends(block: Block, planes: list[Any], used: Any, sizes: FloatArray) -> list
         return [((np.nan, None), (np.nan, None))] * count
     exact = block.fully_free and not block.signed and block.c_min is None
     if count == 2 and not block.signed:
-        a, b = (
-            pair_intervals(block)
-            if exact
-            else (coefficient_range(block, 1, 0), coefficient_range(block, 0, 1))
-        )
+        a, b = (pair_interval(block, i) if exact else coefficient_range(block, 1 - i, i) for i in (0, 1))
         i, j = block.members
         ratio = float(sizes[i] / sizes[j])  # from balanced units to profiles of unit norm
-        planes.append(
-            FeasiblePair(
-                (int(used[i]), int(used[j])), (a[0] * ratio, a[1] * ratio), (b[0] / ratio, b[1] / ratio)
-            )
-        )
+        numbers = int(used[i]), int(used[j])
+        planes.append(FeasiblePair(numbers, (a[0] * ratio, a[1] * ratio), (b[0] / ratio, b[1] / ratio)))
         if exact and np.isfinite([a, b]).all():
             return pair_extremes(block, a, b)
     if count == 3 and exact:
@@ -223,12 +218,6 @@ def _looks(block: Block, i: int, T: FloatArray | None) -> tuple[FloatArray, Floa
     size = np.linalg.norm(profile)
     # What a transformation leaves in samples that do not hold the component is below notice.
     return profile / size, np.where(block.held[:, i], block.C @ T[:, i] * size, 0.0)
-
-
-def _share_error(block: Block, i: int) -> float:
-    """Standard error of ‖c_i s_i‖, T fixed: from the profile's size and from that of the concentrations."""
-    amounts = np.sum(block.C[:, i] ** 2 * block.C_cov[:, i, i]) * (block.S[i] @ block.S[i])
-    return float(np.sqrt(block.S_cov[i, i] + amounts))
 
 
 def _verdict(

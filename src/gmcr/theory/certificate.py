@@ -69,9 +69,6 @@ class Certificate:
             lines.append(f"{name:<{widths[0]}}  {status:<{widths[1]}} {value:>10} {threshold:>10}  {note}")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
     def to_html(self) -> str:
         """A table for notebooks and reports; text is escaped."""
         rows = "".join(
@@ -80,6 +77,8 @@ class Certificate:
         facts = "<br>".join(escape(fact) for fact in self._facts())
         head = "<tr><th>condition</th><th>status</th><th>value</th><th>threshold</th><th>why</th></tr>"
         return f"<p><b>{escape(self.sentence)}</b></p><p>{facts}</p><table>{head}{rows}</table>"
+
+    _repr_html_ = to_html
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types throughout; numbers that are not finite become None."""

@@ -207,7 +207,10 @@ def _descend(problem: Problem, objective: Objective, x: FloatArray) -> FloatArra
     for _ in range(ROUNDS):
         y = _programme(problem, objective, x, working, size)
         values = problem.values(y)
-        violated = [_violated(kind, rows) for kind, rows in zip(values, working)]
+        # Of each kind, those violated the most that are not in the working set yet.
+        worst = [np.argsort(kind)[:WORKING] for kind in values]
+        broken = [rows[kind[rows] < -FEASIBLE] for kind, rows in zip(values, worst)]
+        violated = [np.setdiff1d(new, rows) for new, rows in zip(broken, working)]
         working = [np.union1d(rows, new) for rows, new in zip(working, violated)]
         if all(kind.min(initial=0.0) >= -FEASIBLE for kind in values):
             gain = objective(x)[0] - objective(y)[0]
@@ -223,23 +226,15 @@ def _descend(problem: Problem, objective: Objective, x: FloatArray) -> FloatArra
     return x if met else None
 
 
-def _violated(kind: FloatArray, rows: Rows) -> Rows:
-    """The constraints of one kind that are violated the most and not among the rows yet."""
-    worst = np.argsort(kind)[:WORKING]
-    return np.setdiff1d(worst[kind[worst] < -FEASIBLE], rows)
-
-
 def _programme(
     problem: Problem, objective: Objective, x: FloatArray, working: Sequence[Rows], size: float
 ) -> FloatArray:
     """One run of SLSQP under the constraints of the working set, within a box around x."""
-
-    def inside(y: FloatArray) -> FloatArray:
-        return np.concatenate(problem.values(y, working))
-
-    def slopes(y: FloatArray) -> FloatArray:
-        return np.concatenate(problem.derivatives(y, working))
-
+    inside = {
+        "type": "ineq",
+        "fun": lambda y: np.concatenate(problem.values(y, working)),
+        "jac": lambda y: np.concatenate(problem.derivatives(y, working)),
+    }
     with np.errstate(all="ignore"):  # a trial step may make T singular
         out = minimize(
             objective,
@@ -247,7 +242,7 @@ def _programme(
             jac=True,
             method="SLSQP",
             bounds=[(value - size, value + size) for value in x],
-            constraints=[{"type": "ineq", "fun": inside, "jac": slopes}],
+            constraints=[inside],
             options={"ftol": 1e-10, "maxiter": 100},
         )
     return np.where(np.isfinite(out.x), out.x, x)

@@ -9,13 +9,13 @@ import numpy as np
 
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
+from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise
 from gmcr.rank import noise_edge
 from gmcr.theory.pairs import IsolatingPairs, diverse_pairs
-from gmcr.theory.solution import noise_of
 from gmcr.theory.spark import SparkMargin, spark_margin
 from gmcr.theory.window import NoiseLevels, gaussian_levels, inverse_gram_diagonals, net_levels
 from gmcr.threads import product
-from gmcr.validation import FloatArray, check_samples, squared_norms
+from gmcr.validation import FloatArray, check_per_sample, check_samples, check_share, squared_norms
 
 ROUNDING = 1e-9  # of a sample's norm: a residual as small as that is none
 
@@ -82,6 +82,18 @@ class Facts:
         return self.without <= self.eps_fit[:, None]
 
 
+def noise_of(noise: Any, D: FloatArray, solution: Decomposition) -> tuple[FloatArray, NoiseLaw | None]:
+    """(samples,) standard deviations: as given, else the solution's, else estimated; and the law if estimated."""
+    fit = solution.reconstruct()
+    if isinstance(noise, NoiseLaw):
+        return noise.sigma(D, fit).per_sample(D), None
+    given = solution.noise if noise is None else noise
+    if given is not None:
+        return check_per_sample(given, len(D), "noise"), None
+    law = estimate_noise(D, fit, degrees_of_freedom(D, solution.concentrations, solution.components))
+    return law.sigma(D, fit).per_sample(D), law
+
+
 def gather(
     D: Any,
     decomposition: Decomposition,
@@ -102,7 +114,12 @@ def gather(
             f"D must be the samples that were decomposed, {len(C)} x {S.shape[1]}, but is "
             f"{samples.shape[0]} x {samples.shape[1]}."
         )
-    _check_constants(constants | {"alpha": alpha})
+    for name, value in (constants | {"alpha": alpha}).items():
+        if value is not None and not (np.isfinite(value) and value >= 0):
+            raise InputError(f"{name} must be finite and not negative, not {value}.")
+    if constants["k"] is not None and constants["k"] < 1:
+        raise InputError(f"k must be at least 1, not {constants['k']}.")
+    check_share(alpha, "alpha")
     read_off = [name for name, value in constants.items() if value is None and name != "eps_fit"]
     missing = np.isnan(samples)
     fit = C @ S
@@ -151,17 +168,6 @@ def gather(
         pairs=pairs,
         has_missing=bool(missing.any()),
     )
-
-
-def _check_constants(values: dict[str, float | None]) -> None:
-    for name, value in values.items():
-        if value is not None and not (np.isfinite(value) and value >= 0):
-            raise InputError(f"{name} must be finite and not negative, not {value}.")
-    if values["k"] is not None and values["k"] < 1:
-        raise InputError(f"k must be at least 1, not {values['k']}.")
-    alpha = values["alpha"]
-    if alpha is None or not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
 
 
 def _correlation(left: FloatArray, sigma: FloatArray) -> float:

@@ -89,11 +89,6 @@ class FeasibleArea:
 # Two components
 
 
-def pair_intervals(block: Block) -> tuple[Interval, Interval]:
-    """Intervals of T[1, 0] and T[0, 1] for two fully free components, in balanced units, c_min apart."""
-    return _interval(block, 0), _interval(block, 1)
-
-
 def pair_extremes(block: Block, a: Interval, b: Interval) -> list[tuple[End, End]]:
     """Per component the least and the largest log ‖c_i‖ ‖s_i‖ over the intervals, and T there: exact.
 
@@ -146,8 +141,11 @@ def _pair_matrix(i: int, mine: float, others: float) -> FloatArray:
     return T
 
 
-def _interval(block: Block, i: int) -> Interval:
-    """The interval of the coefficient a in column i, (1, a) for i = 0; it also makes the other's profile."""
+def pair_interval(block: Block, i: int) -> Interval:
+    """The interval of T[1 − i, i], the coefficient a of column i, for two fully free components, c_min apart.
+
+    In balanced units; it also makes the other's profile.
+    """
     j = 1 - i
     held = block.held[:, i]
     K, z = block.C_cov[held], block.z

@@ -6,7 +6,6 @@ to one profile. Everything here works on distinct supports, of which there are f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -151,7 +150,12 @@ def _pairs(
         holders = np.flatnonzero(held[:, slot])
         # Best first, so that the first pattern that meets another is the best for it.
         holders = holders[np.argsort(-levels[holders], kind="stable")]
-        for block, meet in _meetings(held[holders], alone[holders]):
+        # Overlaps are small whole numbers, exact in single precision, and a product of floats is the fast one.
+        rows = held[holders][:, held[holders].any(axis=0)].astype(np.float32)
+        for first in range(0, len(rows), BLOCK):
+            block = np.arange(first, min(first + BLOCK, len(rows)))
+            meet = rows[block] @ rows.T == 1  # which patterns meet those of the block in this slot alone
+            meet[block - first, block] &= alone[holders[block]]
             count[slot] += np.triu(meet, block[0]).sum()
             partner = meet.argmax(axis=1)
             block, partner = block[meet.any(axis=1)], partner[meet.any(axis=1)]
@@ -161,17 +165,6 @@ def _pairs(
                 best[slot] = lower.max()
                 example[slot] = samples[one][0], samples[other][-1]
     return IsolatingPairs(count, example, unit * best, np.asarray(held.any(axis=0)))
-
-
-def _meetings(held: BoolArray, alone: BoolArray) -> Iterator[tuple[IntArray, BoolArray]]:
-    """Blocks of patterns that hold a slot, and which meet them in it alone: (block,), (block, patterns)."""
-    # Overlaps are small whole numbers, exact in single precision, and a product of floats is the fast one.
-    rows = held[:, held.any(axis=0)].astype(np.float32)
-    for first in range(0, len(rows), BLOCK):
-        block = np.arange(first, min(first + BLOCK, len(rows)))
-        meet = rows[block] @ rows.T == 1
-        meet[block - first, block] &= alone[block]
-        yield block, meet
 
 
 def _levels(C: FloatArray, held: BoolArray, samples: list[IntArray]) -> FloatArray:

@@ -76,6 +76,7 @@ class SparkMargin:
         return f"spark margin of {self.size} profiles {value} (lower end: {self.how_lower}; worst found: {slots})"
 
 
+@threads()  # small matrices, many times over: several threads would only wait for each other
 def spark_margin(
     S: Any, size: int, *, supports: Any = None, seconds: float = 10.0, random_state: Any = 0
 ) -> SparkMargin:
@@ -112,21 +113,7 @@ def spark_margin(
         pool = np.linalg.qr(pool.T)[1].T
     # What rounding can do to a singular value or an eigenvalue of `size` profiles, generously.
     slack = 4 * EPS * size * (n_channels + n_slots)
-
-    with threads():  # small matrices, many times over: several threads would only wait for each other
-        return _margin(pool, size, supports, slack, seconds, as_generator(random_state))
-
-
-def _margin(
-    pool: FloatArray,
-    size: int,
-    supports: BoolArray | None,
-    slack: float,
-    seconds: float,
-    rng: np.random.Generator,
-) -> SparkMargin:
-    """The interval for a pool of unit profiles; `slack` is what rounding can do."""
-    n_slots, n_channels = pool.shape
+    n_channels, rng = pool.shape[1], as_generator(random_state)
     if comb(n_slots, size) <= ENUMERATED:
         subset, value = _worst_of(pool, combinations(range(n_slots), size))
         return _interval(value - slack, value + slack, size, subset, "exact")
@@ -177,11 +164,9 @@ def worst_subsets(S: FloatArray, size: int, rng: np.random.Generator, n_starts: 
     G = S @ S.T
     n_slots = len(G)
     starts = np.arange(n_slots) if n_slots <= n_starts else rng.choice(n_slots, n_starts, replace=False)
-    subsets = starts[:, None]
+    subsets = _filled(G, starts[:, None], size)
     if size == 1:
         return subsets
-    while subsets.shape[1] < size:
-        subsets = np.column_stack([subsets, _best_entrant(G, subsets)])
     value = _smallest_eigenvalues(G, subsets)
     for _ in range(SWEEPS):
         kept = np.stack([np.delete(subsets, out, axis=1) for out in range(size)], axis=1)
@@ -207,6 +192,13 @@ def joint_subsets(supports: BoolArray, size: int, most: int = CHUNK) -> IntArray
     unions = unique[pairs[:, 0]] | unique[pairs[:, 1]] if len(pairs) else unique
     # Members first, then others in order: the smallest singular value only falls as a subset grows.
     return np.argsort(~unions, axis=1, kind="stable")[:, :size]
+
+
+def _filled(G: FloatArray, subsets: IntArray, size: int) -> IntArray:
+    """Subsets filled up to `size` with the slots that weaken each of them most: (subsets, size)."""
+    while subsets.shape[1] < size:
+        subsets = np.column_stack([subsets, _best_entrant(G, subsets)])
+    return subsets
 
 
 def _best_entrant(G: FloatArray, subsets: IntArray) -> IntArray:
@@ -264,7 +256,7 @@ def _raise(
             answer, found, done = find_below(G, size, level, left)
             work, left = work - done, left - done
             if answer == "found":
-                subset = _filled(G, found, size)
+                subset = tuple(_filled(G, np.array([found]), size)[0].tolist())
                 high = _smallest_eigenvalues(G, np.array([subset]))[0]
         if answer == "none":
             low = max(low, level - slack)
@@ -273,14 +265,6 @@ def _raise(
         if way < 1.0 and answer == "unfinished":
             break
     return low, subset, False
-
-
-def _filled(G: FloatArray, subset: tuple[int, ...], size: int) -> tuple[int, ...]:
-    """A subset filled up to `size` with the slots that weaken it most."""
-    members = np.array([subset])
-    while members.shape[1] < size:
-        members = np.column_stack([members, _best_entrant(G, members)])
-    return tuple(members[0].tolist())
 
 
 def _check_supports(supports: Any, n_slots: int) -> BoolArray:

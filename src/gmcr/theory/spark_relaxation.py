@@ -76,10 +76,6 @@ class Relaxation:
         self.bound = max(self.bound, now)
         return now
 
-    def state(self) -> tuple[FloatArray, FloatArray]:
-        """Where the iterations stand, as a start for a matrix like this one."""
-        return self.Y, self.step * self.W
-
 
 def _onto_simplex(values: FloatArray, total: float) -> FloatArray:
     """The nearest vector that is not negative and sums to `total`."""

@@ -79,7 +79,7 @@ def _cover(
             budget[0] -= whole.work
             if whole.bound > 0:
                 return "none", ()
-            state = whole.state()
+            state = whole.Y, whole.step * whole.W
             pause = max(1, len(slots) // LOOKS)
         if budget[0] < 0:
             return "unfinished", ()

@@ -10,7 +10,7 @@ component's signal, so that the coefficients of T compare signals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import scipy.linalg
@@ -24,41 +24,51 @@ TINY = 1e-6  # coefficients of a unit direction below this are rounding
 RIDGE = 1e-10  # keeps CᵀC definite where two components always come in the same proportion
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Components that the samples let trade signal with each other, and what a trade has to respect.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bound:
+    """Components of a solution in balanced units, and what their transformations have to respect.
 
     Attributes
     ----------
-    members : (B,) numbers of the components
     C : (samples, B) concentrations, columns of unit norm; S : (B, channels) profiles times those norms
     held : (samples, B) bool, which components a sample may hold
-    directions : per component (B, n_i): in what directions its column of T may leave e_i
-    misfits : per component (rows, B): R_i with ‖R_i t‖ ‖s_i‖ the misfit, in noise units, of leaving i out of the
-        samples that do not hold it; None where the directions cause none
-    C_cov : (samples, B, B) covariance of a sample's concentrations; S_cov : (B, B) of a channel's profile values
     spread : (channels,) by how much the standard error of a channel exceeds that of a complete one
     closure : (B,) scales with which concentrations sum to one, or None
     z : standard errors by which a value may be negative
     c_min : smallest concentration held, profiles of unit norm
     signed : whether values may be negative anyway: then the supports alone bind
-    deadline : on the clock of time.monotonic, when a search over this block gives up
+    deadline : on the clock of time.monotonic, when a search gives up
     """
 
-    members: NDArray[np.intp]
     C: FloatArray
     S: FloatArray
     held: BoolArray
-    directions: tuple[FloatArray, ...]
-    misfits: tuple[FloatArray | None, ...]
-    C_cov: FloatArray
-    S_cov: FloatArray
     spread: FloatArray
     closure: FloatArray | None
     z: float
     c_min: float | None
     signed: bool
     deadline: float = np.inf
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Block(Bound):
+    """Components that the samples let trade signal with each other.
+
+    Attributes
+    ----------
+    members : (B,) numbers of the components
+    directions : per component (B, n_i): in what directions its column of T may leave e_i
+    misfits : per component (rows, B): R_i with ‖R_i t‖ ‖s_i‖ the misfit, in noise units, of leaving i out of the
+        samples that do not hold it; None where the directions cause none
+    C_cov : (samples, B, B) covariance of a sample's concentrations; S_cov : (B, B) of a channel's profile values
+    """
+
+    members: NDArray[np.intp]
+    directions: tuple[FloatArray, ...]
+    misfits: tuple[FloatArray | None, ...]
+    C_cov: FloatArray
+    S_cov: FloatArray
 
     @property
     def n_variables(self) -> int:
@@ -171,44 +181,30 @@ def pinned(directions: list[FloatArray]) -> tuple[BoolArray, BoolArray]:
     return np.logical_not(reach.any(axis=0)), np.logical_not(reach.any(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
-class Balanced:
-    """A whole solution in balanced units, with what its transformations have to respect; fields as in `Block`.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Balanced(Bound):
+    """A whole solution in balanced units.
 
     weights : (samples,) 1/σ, never infinite; directions : per component (K, n_i), as `find_directions` has them
     """
 
-    C: FloatArray
-    S: FloatArray
-    held: BoolArray
     weights: FloatArray
     directions: list[FloatArray]
     errors: Errors
-    spread: FloatArray
-    closure: FloatArray | None
-    z: float
-    c_min: float | None
-    signed: bool
-    deadline: float = np.inf
 
     def block(self, members: NDArray[np.intp]) -> Block:
         """The block of some of the components, which trade with no others."""
-        own = tuple(self.directions[i][members] for i in members)
+        directions = tuple(self.directions[i][members] for i in members)
+        common = {item.name: getattr(self, item.name) for item in fields(Bound)}
+        common |= {"C": self.C[:, members], "S": self.S[members], "held": self.held[:, members]}
+        common["closure"] = None if self.closure is None else self.closure[members]
         return Block(
+            **common,
             members=members,
-            C=self.C[:, members],
-            S=self.S[members],
-            held=self.held[:, members],
-            directions=own,
-            misfits=tuple(self._misfit(i, members, Q) for i, Q in zip(members, own)),
+            directions=directions,
+            misfits=tuple(self._misfit(i, members, Q) for i, Q in zip(members, directions)),
             C_cov=self.errors.of_concentrations(members),
             S_cov=self.errors.of_profiles[np.ix_(members, members)],
-            spread=self.spread,
-            closure=None if self.closure is None else self.closure[members],
-            z=self.z,
-            c_min=self.c_min,
-            signed=self.signed,
-            deadline=self.deadline,
         )
 
     def _misfit(self, i: int, members: NDArray[np.intp], Q: FloatArray) -> FloatArray | None:

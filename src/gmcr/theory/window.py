@@ -17,7 +17,7 @@ from scipy.stats import chi2
 
 from gmcr.decoding.prices import ALPHA, usage_price
 from gmcr.errors import InputError
-from gmcr.validation import BoolArray, FloatArray, as_numbers
+from gmcr.validation import BoolArray, FloatArray, as_numbers, check_share
 
 SMALLEST_TAIL = -690.0  # log of the smallest tail probability that a float holds with all its digits
 STACKED = 4_000_000  # entries of Gram matrices inverted at a time
@@ -182,8 +182,7 @@ def log_binomial(n: int, r: int) -> float:
 
 def _log_share(n_samples: int, k: int, alpha: float) -> float:
     """log α/(2M): the chance that one sample's noise is let exceed one of the two levels."""
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, not {alpha}.")
+    check_share(alpha, "alpha")
     if k < 1 or n_samples < 1:
         raise InputError(f"k and n_samples must be at least 1, but are {k} and {n_samples}.")
     return float(np.log(alpha) - np.log(2.0 * n_samples))

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,16 +38,14 @@ class Checkpoint:
         self._lowest = np.inf
         self._n_fixed = options.constraints.n_fixed
         self._fingerprint = fingerprint(D, repeats, options)
-        if os.path.exists(path):
-            self._take_up()
-
-    def _take_up(self) -> None:
-        arrays, header = read_model(self.path)
+        if not os.path.exists(path):
+            return
+        arrays, header = read_model(path)
         if header["kind"] != KIND:
-            raise FileError(f"{self.path} is no checkpoint but a model file of kind {header['kind']!r}.")
+            raise FileError(f"{path} is no checkpoint but a model file of kind {header['kind']!r}.")
         if header["fingerprint"] != self._fingerprint:
             raise InputError(
-                f"checkpoint {self.path} was written by a run on other data or with other options; "
+                f"checkpoint {path} was written by a run on other data or with other options; "
                 "remove it, or give another file."
             )
         self.pool = arrays["pool"]
@@ -59,8 +58,7 @@ class Checkpoint:
             write_model(self.path, {"pool": learned}, header)
 
     def remove(self) -> None:
-        if os.path.exists(self.path):
-            os.remove(self.path)
+        Path(self.path).unlink(missing_ok=True)
 
 
 def fingerprint(D: FloatArray, repeats: FloatArray, options: Options) -> str:
@@ -69,11 +67,9 @@ def fingerprint(D: FloatArray, repeats: FloatArray, options: Options) -> str:
     given = {field.name: getattr(options, field.name) for field in fields(options) if field.name != "pool"}
     for name, value in {"D": D, "repeats": repeats, **given}.items():
         plain = _plain(value)
-        if isinstance(plain, np.ndarray):
-            digest.update(json.dumps([name, plain.shape]).encode())
-            digest.update(np.ascontiguousarray(plain).data)
-        else:
-            digest.update(json.dumps([name, plain]).encode())
+        is_array = isinstance(plain, np.ndarray)
+        digest.update(json.dumps([name, plain.shape if is_array else plain]).encode())
+        digest.update(np.ascontiguousarray(plain).data if is_array else b"")
     return digest.hexdigest()
 
 

@@ -36,24 +36,21 @@ class Row:
     cost: float
 
 
+Listener = Callable[[Row, State], None]
+
+
 class Path:
     """Collects the rows as they come and shows each to whoever listens."""
 
-    def __init__(self, reference: Sigma, listener: Callable[[Row, State], None] | None = None) -> None:
+    def __init__(self, reference: Sigma, listener: Listener | None = None) -> None:
         self.rows: list[Row] = []
         self.reference = reference  # the noise at which all costs are taken
         self.last: State | None = None
         self.listener = listener
 
     def add(self, stage: str, problem: Problem, state: State) -> Row:
-        row = Row(
-            stage,
-            state.sigma.typical,
-            state.count,
-            problem.r_squared(state),
-            state.usage,
-            problem.cost(state, self.reference),
-        )
+        r2, cost = problem.r_squared(state), problem.cost(state, self.reference)
+        row = Row(stage, state.sigma.typical, state.count, r2, state.usage, cost)
         self.rows.append(row)
         self.last = state
         if self.listener is not None:

@@ -10,16 +10,14 @@ from dataclasses import replace
 import numpy as np
 
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw, degrees_of_freedom, estimate_noise
+from gmcr.noise import degrees_of_freedom, estimate_noise
 from gmcr.threads import threads
 from gmcr.validation import FloatArray
 from gmcr.window.checkpoint import Checkpoint
-from gmcr.window.descent import Row
+from gmcr.window.descent import Listener, Row
 from gmcr.window.problem import State
 from gmcr.window.search import Options
 from gmcr.window.solver import Solution, solve
-
-Listener = Callable[[Row, State], None]
 
 SMALL_TABLE = 200_000  # entries up to which one thread is faster than two: less work than waking the other
 
@@ -121,28 +119,25 @@ def _together(listeners: list[Listener]) -> Listener:
 def _in_band(
     solution: Solution, band: BandKeeper, D: FloatArray, options: Options, repeats: FloatArray
 ) -> Solution:
-    """The solution with the band's cheapest state in place of the chosen one, at the noise it was found with."""
+    """The solution with the band's cheapest state in place of the chosen one.
+
+    Its law is the one that the state's residuals speak for, at the level that the state was found with.
+    """
     if band.state is None:
         raise InputError(
             f"no solution of the path has R² within {band.band[0]:g} to {band.band[1]:g}; "
             f"the path goes from {min(band.seen):.4f} to {max(band.seen):.4f}."
         )
-    return replace(
-        solution,
-        state=band.state,
-        law=_law_of(band.state, D, options, repeats),
-        chosen=band.level,
-        evidence=replace(solution.evidence, count=band.state.count, decided_by="you"),
-    )
-
-
-def _law_of(state: State, D: FloatArray, options: Options, repeats: FloatArray) -> NoiseLaw:
-    """The law that the state's residuals speak for, at the level that the state was found with."""
-    fit = state.C @ state.S
-    learned = state.S[options.constraints.n_fixed :]
-    dof = degrees_of_freedom(
-        D, state.C, learned if len(learned) else None, repeats / state.sigma.per_sample() ** 2
-    )
+    state = band.state
+    fit, learned = state.C @ state.S, state.S[options.constraints.n_fixed :]
+    weights = repeats / state.sigma.per_sample() ** 2
+    dof = degrees_of_freedom(D, state.C, learned if len(learned) else None, weights)
     assert isinstance(options.noise, str)  # a band is not chosen where the noise is known
     law = estimate_noise(D, fit, dof, options.noise)
-    return law.scaled(state.sigma.typical / law.sigma(D, fit).typical)
+    return replace(
+        solution,
+        state=state,
+        law=law.scaled(state.sigma.typical / law.sigma(D, fit).typical),
+        chosen=band.level,
+        evidence=replace(solution.evidence, count=state.count, decided_by="you"),
+    )

@@ -187,10 +187,16 @@ class Problem:
             return state.misfit
         if not (sigma.per_entry or state.sigma.per_entry):
             return state.misfit * np.square(state.sigma.values / sigma.values)
-        residual = (self.X - state.C @ state.S) / sigma.entries
+        residual = self.scaled_residual(state, sigma)
+        return np.einsum("ml,ml->m", residual, residual)
+
+    def scaled_residual(self, state: State, sigma: Sigma | None = None) -> FloatArray:
+        """What a state leaves of the samples, in units of the noise, its own or `sigma`; zero where missing."""
+        residual = self.X - state.C @ state.S
+        residual /= (state.sigma if sigma is None else sigma).entries
         if self.has_missing:
             residual[np.isnan(self.D)] = 0.0
-        return np.einsum("ml,ml->m", residual, residual)
+        return residual
 
     def r_squared(self, state: State) -> float:
         """R² of the state, about column means."""

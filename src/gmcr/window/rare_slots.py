@@ -37,22 +37,15 @@ def isolations(problem: Problem, state: State, tried: State | None = None) -> St
     leaves part of itself to others; then neither supports nor profile can move without the other. Two samples
     that share it tell it apart whatever the slot looks like now: with r the ratio of its amounts, x_a − r x_b
     holds the companions of x_a with positive and those of x_b with negative sign (the paper's isolating pairs).
+    Where each selection costs λ (`by_usage`), only the most rarely held slots are rebuilt, without the sample
+    that all but decides them.
     """
     if problem.constraints.signed:
         return state
     draft = Draft.of(state)
-    for j in _rare(problem, state, RARE, tried):
-        any(draft.replace(problem, (j,), seed) for seed in _isolated(problem, draft, j))
-        any(draft.replace(problem, (j,), seed, True) for seed in _without_strongest(problem, draft, j))
-    return draft.finished(problem, state)
-
-
-def reweighed(problem: Problem, state: State, tried: State | None = None) -> State:
-    """Rebuild the most rarely held slots without the sample that all but decides them; see `isolations`."""
-    if problem.constraints.signed:
-        return state
-    draft = Draft.of(state)
-    for j in _rare(problem, state, RARE // 2, tried):
+    for j in _rare(problem, state, RARE // 2 if problem.by_usage else RARE, tried):
+        if not problem.by_usage:
+            any(draft.replace(problem, (j,), seed) for seed in _isolated(problem, draft, j))
         any(draft.replace(problem, (j,), seed, True) for seed in _without_strongest(problem, draft, j))
     return draft.finished(problem, state)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from gmcr.constraints import Constraints, Layout
 from gmcr.decoding.prices import ALPHA, usage_price
 from gmcr.noise import NoiseLaw, Sigma
 from gmcr.validation import FloatArray
-from gmcr.window.descent import NoiseModel, Path, Row
+from gmcr.window.descent import Listener, NoiseModel, Path
 from gmcr.window.evidence import is_white
 from gmcr.window.first_guess import Guess, guesses, unit_rows
 from gmcr.window.problem import Problem, State
@@ -83,12 +82,7 @@ class Search:
         return options.n_components or options.max_components or max(self.problem.n_samples // 2, 1)
 
 
-def prepare(
-    D: FloatArray,
-    options: Options,
-    repeats: FloatArray | None,
-    listener: Callable[[Row, State], None] | None,
-) -> Search:
+def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listener: Listener | None) -> Search:
     found = guesses(D)
     kind = options.noise.kind if isinstance(options.noise, NoiseLaw) else options.noise
     guess = next((g for g in found if g.law.kind == kind), found[0])
@@ -113,13 +107,4 @@ def leaves_white_noise(search: Search, state: State) -> bool:
     """Whether a state leaves nothing but white noise, with at least two samples to a slot."""
     if 2 * state.count > search.problem.n_samples:
         return False
-    return is_white(scaled_residual(search.problem, state))
-
-
-def scaled_residual(problem: Problem, state: State) -> FloatArray:
-    """What a state leaves of the samples, in units of the noise, zero where missing."""
-    residual = problem.X - state.C @ state.S
-    residual /= state.sigma.entries
-    if problem.has_missing:
-        residual[np.isnan(problem.D)] = 0.0
-    return residual
+    return is_white(search.problem.scaled_residual(state))

@@ -74,18 +74,13 @@ def polish(search: Search, S: FloatArray) -> State:
 
 
 def _dense_pools(search: Search, n: int) -> list[FloatArray]:
-    X = _some(_whitened(search), search.options.seed)
+    X = search.problem.X  # missing entries zero
+    if search.guess.law.relative:  # then each sample divided by its noise, up to a common factor
+        X = X / np.maximum(root_mean_square(search.problem.D), np.finfo(float).tiny)[:, None]
+    X = _some(X, search.options.seed)
     if search.problem.constraints.signed:
         return [leading_vectors(X, n)]
     return [factorise(X, S) for S in starting_pools(X, n)]
-
-
-def _whitened(search: Search) -> FloatArray:
-    """The samples, missing entries zero, each divided by its noise up to a common factor."""
-    problem = search.problem
-    if not search.guess.law.relative:
-        return problem.X
-    return problem.X / np.maximum(root_mean_square(problem.D), np.finfo(float).tiny)[:, None]
 
 
 def profiles_back(search: Search) -> dict[int, float]:

@@ -12,21 +12,20 @@ pay for it (problem.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gmcr.noise import NoiseLaw, Sigma, root_mean_square
+from gmcr.noise import NoiseLaw, root_mean_square
 from gmcr.validation import FloatArray, evenly, squared_norms
 from gmcr.window.dense_fit import leading_vectors
-from gmcr.window.descent import ROUNDS, Row, descend, settle
+from gmcr.window.descent import ROUNDS, Listener, Row, descend, settle
 from gmcr.window.evidence import Evidence, comes_back, correlation_length, decide
 from gmcr.window.first_guess import coarsest_noise, extreme_samples, guesses
 from gmcr.window.moves import merges
 from gmcr.window.problem import State
-from gmcr.window.rare_slots import isolations, leftovers, reweighed, shared_births
-from gmcr.window.search import Options, Search, leaves_white_noise, prepare, scaled_residual
+from gmcr.window.rare_slots import isolations, leftovers, shared_births
+from gmcr.window.search import Options, Search, leaves_white_noise, prepare
 from gmcr.window.small_counts import ENOUGH_SAMPLES, SMALL_COUNT, fit_count, fit_counts, polish, profiles_back
 
 REFINEMENTS = 3  # rounds of the moves for an all but finished state, as long as supports change
@@ -50,20 +49,14 @@ class Solution:
 
 
 def solve(
-    D: FloatArray,
-    options: Options,
-    repeats: FloatArray | None = None,
-    listener: Callable[[Row, State], None] | None = None,
+    D: FloatArray, options: Options, repeats: FloatArray | None = None, listener: Listener | None = None
 ) -> Solution:
     """Unmix the samples D (checked; NaN where missing), telling `listener` each row of the path as it comes."""
     return _choose(_searched(D, options, repeats, listener))
 
 
 def _searched(
-    D: FloatArray,
-    options: Options,
-    repeats: FloatArray | None,
-    listener: Callable[[Row, State], None] | None,
+    D: FloatArray, options: Options, repeats: FloatArray | None, listener: Listener | None
 ) -> Search:
     search = prepare(D, options, repeats, listener)
     try:
@@ -123,17 +116,13 @@ def _enough_samples(search: Search) -> np.ndarray | None:
         rows = evenly(len(X), n)
         if not guess.white:
             return rows
-        rows = np.union1d(rows, _least_explained(X, leading_vectors(X[rows], guess.count), n // 8))
+        V = leading_vectors(X[rows], guess.count)
+        outside = squared_norms(X) - squared_norms(X @ V.T)  # of the space of these profiles
+        rows = np.union1d(rows, np.argpartition(-outside, n // 8)[: n // 8])
         if guesses(search.problem.D[rows])[0].count >= guess.count:
             return rows
         n *= 2
     return None
-
-
-def _least_explained(X: FloatArray, V: FloatArray, n: int) -> np.ndarray:
-    """The n samples with the largest part outside the space of orthonormal profiles V."""
-    left = squared_norms(X) - squared_norms(X @ V.T)
-    return np.argpartition(-left, n)[:n]
 
 
 def _from_some(search: Search, rows: np.ndarray) -> None:
@@ -172,15 +161,24 @@ def _coarse_to_fine(search: Search) -> None:
     n_free = max(1, min(options.n_components or search.guess.count, search.most) - problem.n_fixed)
     n_free = min(n_free, *problem.D.shape)
     rng = np.random.default_rng(options.seed)
+    # The noise to start from: shaped by the guessed law, as large as makes one profile explain the samples.
+    fine = search.path.reference
+    coarse = coarsest_noise(problem.X) * float(np.median(root_mean_square(problem.D)))
+    sigma = fine * max(1.0, coarse / fine.typical)
     for start in range(max(options.n_starts, 1)):
         if start == 0 and options.pool is not None:
-            S = search.pool(_thinned(search, options.pool, n_free))
+            S = options.pool
+            # Of more slots than the singular values show components, those that span most. As many slots as
+            # samples, say, would be a slot made for each: a trap that no single move leads out of.
+            if search.guess.white and len(S) > n_free:
+                S = S[np.sort(extreme_samples(S, n_free))]
+            S = search.pool(S)
         elif start == 0:
             S = search.pool(problem.X[extreme_samples(problem.X, n_free)])
         else:
             S = search.pool(problem.X[rng.choice(problem.n_samples, n_free, replace=False)])
         for _ in range(REHEATS + 1):
-            state = descend(problem, S, _coarse_sigma(search), search.coarse_noise, search.path, search.most)
+            state = descend(problem, S, sigma, search.coarse_noise, search.path, search.most)
             if options.n_components is None:
                 state = settle(problem, state, search.noise, search.path, search.most)
             if not search.keep(state) and not _refine(search):
@@ -188,16 +186,6 @@ def _coarse_to_fine(search: Search) -> None:
             S = search.best.S
         else:
             _refine(search)
-
-
-def _thinned(search: Search, pool: FloatArray, n: int) -> FloatArray:
-    """Of a starting pool with more slots than the singular values show components, the slots that span most.
-
-    As many slots as samples, say, would be a slot made for each: a trap that no single move leads out of.
-    """
-    if search.guess.white and len(pool) > n:
-        return pool[np.sort(extreme_samples(pool, n))]
-    return pool
 
 
 def _refine(search: Search) -> bool:
@@ -220,20 +208,12 @@ def _refine(search: Search) -> bool:
     return cheaper
 
 
-def _coarse_sigma(search: Search) -> Sigma:
-    """The noise to start from: shaped by the guessed law, as large as makes one profile explain the samples."""
-    problem = search.problem
-    fine = search.path.reference
-    coarse = coarsest_noise(problem.X) * float(np.median(root_mean_square(problem.D)))
-    return fine * max(1.0, coarse / fine.typical)
-
-
 # The choice
 
 
 def _choose(search: Search) -> Solution:
     states, problem = search.states, search.problem
-    length = correlation_length(scaled_residual(problem, search.best))
+    length = correlation_length(problem.scaled_residual(search.best))
     by_cost = min(states, key=lambda k: problem.cost(states[k], search.path.reference, length))
     agreed = search.guess.white and search.guess.count == by_cost
     white = agreed or leaves_white_noise(search, states[by_cost])
@@ -257,7 +237,7 @@ def _by_usage(search: Search, state: State) -> State:
     """
     problem, tried = replace(search.problem, by_usage=True), None
     for _ in range(REFINEMENTS):
-        new = reweighed(problem, state, tried)
+        new = isolations(problem, state, tried)
         if new is state:
             break
         new = problem.rounds(new.S, state.sigma, 2 * ROUNDS)

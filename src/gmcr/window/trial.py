@@ -33,13 +33,7 @@ class Draft:
 
     @classmethod
     def of(cls, state: State) -> Draft:
-        own = replace(
-            state,
-            S=state.S.copy(),
-            C=state.C.copy(),
-            misfit=state.misfit.copy(),
-            removal=state.removal.copy(),
-        )
+        own = State(state.S.copy(), state.C.copy(), state.sigma, state.misfit.copy(), state.removal.copy())
         return cls(own, state.S @ state.S.T)
 
     def occupied(self) -> np.ndarray:
@@ -116,7 +110,8 @@ class Draft:
         """Whether a pool that costs a little too much is worth taking once all slots have been refitted."""
         cost = problem.cost(self.state)
         for _ in range(SETTLING_ROUNDS):
-            gram = _gram(S)
+            gram = S @ S.T
+            np.fill_diagonal(gram, np.where(S.any(axis=1), np.diagonal(gram), 1.0))  # as `put` has it
             trial = problem.decode(S, self.state.sigma, gram=gram)
             if problem.cost(trial) < cost:
                 self.state, self.gram, self.changed = trial, gram, True
@@ -140,13 +135,6 @@ class Draft:
 def is_hopeless(problem: Problem, before: float, gap: float, seeded: bool = True) -> bool:
     """Whether a refit that brought what a trial costs too much from `before` to `gap` was too slow to go on."""
     return before - gap < (FAR if seeded and gap > 5 * problem.usage_price else HOPELESS) * gap
-
-
-def _gram(S: FloatArray) -> FloatArray:
-    """S S', where an empty profile gets a pivot of one."""
-    G = S @ S.T
-    np.fill_diagonal(G, np.where(S.any(axis=1), np.diagonal(G), 1.0))
-    return G
 
 
 def put(S: FloatArray, G: FloatArray, slots: list[int] | np.ndarray, profiles: FloatArray | float) -> None:
