@@ -167,6 +167,14 @@ def check_per_sample(values: Any, n_samples: int, name: str) -> FloatArray:
     return array
 
 
+def check_labels(labels: Any, n_samples: int, name: str) -> NDArray[np.str_]:
+    """Labels as texts, one per sample: (samples,)."""
+    array = np.asarray(labels)
+    if array.shape != (n_samples,):
+        raise InputError(f"{name} must have {n_samples} labels, one per sample, but has shape {array.shape}.")
+    return array.astype(str)
+
+
 def check_whole(value: Any, name: str, least: int = 1) -> int:
     """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
