@@ -66,7 +66,7 @@ class Constraint(ABC):
         return hash(self.kind)
 
 
-CONSTRAINTS: Registry[type[Constraint]] = Registry("constraint")
+CONSTRAINTS: Registry[type[Constraint]] = Registry("constraint", Constraint)
 
 
 def constraint_of(stored: Mapping[str, Any]) -> Constraint:

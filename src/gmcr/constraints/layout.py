@@ -54,10 +54,8 @@ class Layout:
 
     def keys(self, n_samples: int) -> FloatArray:
         """(samples, 2) what tells samples apart that hold the same."""
-        zeros = np.zeros(n_samples)
-        return np.column_stack(
-            [zeros if self.runs is None else self.runs, zeros if self.order is None else self.order]
-        )
+        both = (self.runs, self.order)
+        return np.column_stack([np.zeros(n_samples) if one is None else one for one in both])
 
     def series(self, n_samples: int) -> list[NDArray[np.intp]]:
         """The samples of each run in their order; none where no order was given."""

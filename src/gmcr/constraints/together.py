@@ -30,11 +30,7 @@ class Constraints:
 
     @classmethod
     def of(
-        cls,
-        given: Iterable[Constraint] = (),
-        *,
-        signed: bool = False,
-        k_max: int | None = None,
+        cls, given: Iterable[Constraint] = (), *, signed: bool = False, k_max: int | None = None
     ) -> Constraints:
         """Those given and those that parameters stand for."""
         all_of_them: list[Constraint] = [] if signed else [NonNegative()]

@@ -461,7 +461,7 @@ class EBgMCR(Solver):
             return self._final_tensors, self.final_, self._final_slots
         if band is None and rule != "fewest":
             raise InputError(f'rule must be "fewest" or "final", not {rule!r}.')
-        number = self._bands.fewest() if band is None else self._bands.with_edges(*band)
+        number = self._bands.fewest() if band is None else self._bands.with_edges(band)
         kept = self.bands_[sorted(self._bands.kept).index(number)]
         return self._bands.kept[number].tensors, kept.decomposition, kept.slots
 

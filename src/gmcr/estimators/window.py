@@ -104,11 +104,7 @@ class GMCR(Solver):
     8
     """
 
-    decomposition_: Decomposition
     decoding_: Decoding
-    components_: FloatArray
-    concentrations_: FloatArray
-    noise_: FloatArray
     path_: pd.DataFrame
     closure_scales_: FloatArray | None
     violations_: dict[str, float]
@@ -293,10 +289,7 @@ class GMCR(Solver):
                 axis=channel_axis(D),
                 sample_names=sample_names(D),
                 settings=self._changed_parameters(),
-                fit={
-                    "r2": r_squared(samples, C @ self.components_),
-                    "usage_price": self.usage_price_,
-                },
+                fit={"r2": r_squared(samples, C @ self.components_), "usage_price": self.usage_price_},
                 signed=self._constraints.signed,
             )
         )

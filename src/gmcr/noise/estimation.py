@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import scipy.linalg
 import scipy.sparse
 from numpy.typing import ArrayLike
@@ -110,8 +109,10 @@ def law_of_replicates(D: FloatArray, replicates: ArrayLike, kind: str = "auto") 
         NaN of nothing else
     kind : a law's name, or "auto"
     """
+    from pandas import isna  # here alone, so that a law does without pandas
+
     labels = check_labels(replicates, len(D), "replicates")
-    told = ~pd.isna(np.asarray(replicates, dtype=object))
+    told = ~isna(np.asarray(replicates, dtype=object))
     D, labels = D[told], labels[told]
     _, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
     present = ~np.isnan(D)
