@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PLUGIN = Path(__file__).parent / "plugin"
-THINGS = ("law", "constraint", "reader", "section")
+THINGS = ("law", "constraint", "reader", "rule", "section")
 
 USE = """
 import warnings
@@ -34,6 +34,7 @@ model = GMCR(noise=Ramp(0.05), constraints=[Dark(10, 12)], random_state=0).fit(t
 assert model.noise_law_ == Ramp(0.05)
 assert model.violations_["dark"] == 0 and not model.components_[:, 10:12].any()
 assert model.n_components_ == by_name.n_components_ == 4
+assert gmcr.estimate_rank(table).counts["five-medians", "as is"] == 4
 model.save("model.gmcr")
 again = GMCR.load("model.gmcr")
 assert again.constraints == [Dark(10, 12)] and again.noise == Ramp(0.05)
