@@ -116,10 +116,9 @@ def decoding_html(decoding: Decoding) -> str:
             "known": ["yes" if known else "no" for known in decoding.known[: len(rows)]],
         }
     )
-    note = (
-        f"The first {len(rows)} of {len(decoding.known)} samples." if len(rows) < len(decoding.known) else ""
-    )
-    return text_html(decoding_line(decoding), table, [note] if note else [], width=200)
+    total = len(decoding.known)
+    notes = [f"The first {len(rows)} of {total} samples."] if len(rows) < total else []
+    return text_html(decoding_line(decoding), table, notes, width=200)
 
 
 def sparkline(profile: FloatArray) -> str:

@@ -14,9 +14,7 @@ from gmcr.errors import InputError
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-NEGATIVE_SHARE = (
-    0.05  # of the sum of squares: up to here negative values pass for noise without a closer look
-)
+NEGATIVE_SHARE = 0.05  # of the sum of squares: so much that is negative passes for noise without a look
 
 
 def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:

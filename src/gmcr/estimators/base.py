@@ -24,9 +24,7 @@ from gmcr.storage import Arrays, Header, read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
 from gmcr.validation import BoolArray, FloatArray, check_complete, check_same_axis, check_samples
 
-Samples = (
-    ArrayLike | pd.DataFrame | Table
-)  # (samples, channels); a frame or a table brings its axis and names
+Samples = ArrayLike | pd.DataFrame | Table  # (samples, channels); the last two bring their axis and names
 
 
 class Unmixer(TransformerMixin, BaseEstimator):
