@@ -87,6 +87,9 @@ def test_failed_work_exits_with_1(run, files):
     (folder / "text.csv").write_text("1,2,3\n4,oops,6\n")
     (folder / "flat.csv").write_text("1,1,1,1\n1,1,1,1\n")
     (folder / "cube.npz").write_bytes((folder / "mix.npz").read_bytes()[:500])
+    np.savetxt(
+        folder / "signed.csv", np.random.default_rng(0).normal(size=(6, 2)) @ np.eye(2, 5), delimiter=","
+    )
     for arguments, message in [
         (["info", folder / "broken.gmcr"], "broken.gmcr is not a gmcr model file"),
         (["decode", folder / "broken.gmcr", folder / "mix.csv"], "broken.gmcr"),
@@ -96,6 +99,7 @@ def test_failed_work_exits_with_1(run, files):
         (["rank", folder / "truth.gmcr"], "is a model file, not a data file"),
         (["decode", folder / "truth.gmcr", folder / "text.csv"], "text.csv"),
         (["synth", "-o", folder / "nowhere" / "out.csv"], "could not be written"),
+        (["fit", folder / "signed.csv", "-o", folder / "run"], "pass --signed for data of both signs"),
     ]:
         code, out, err = run(*arguments)
         assert (code, out) == (1, ""), arguments
@@ -245,6 +249,10 @@ def test_decode_refuses_another_axis_or_channel_count(run, files):
     code, _, err = run("decode", folder / "short.gmcr", folder / "mix.csv")
     assert code == 1
     assert "S has 5 channels and the samples have 64" in err
+    gmcr.GMCR(8).fit(mix.D[:, :40]).save(folder / "model.gmcr")
+    code, _, err = run("decode", folder / "model.gmcr", folder / "mix.csv")
+    assert code == 1
+    assert err.startswith("gmcr: the samples have 64 channels and the model has 40; put both on the same")
 
 
 @pytest.mark.parametrize("noise", ["loud", "1e", ""])

@@ -1,5 +1,6 @@
 """Constraints: what they change, how far arrays are from obeying, and that the estimator honours them."""
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -50,6 +51,7 @@ class Rising(Constraint):
     kind = "rising"
     stages: ClassVar[frozenset] = frozenset({"answer"})
     couples: ClassVar[bool] = True
+    by_run: ClassVar[bool] = True
 
     def apply(self, C, S, layout):
         changed = C.copy()
@@ -101,12 +103,18 @@ def test_a_constraint_comes_back_from_what_is_stored(one):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: AtMost(0), "whole number"),
+        (lambda: AtMost(0), "k of AtMost must be a whole number"),
         (lambda: Closure(-1.0), "positive number"),
-        (lambda: ReferenceProfile(np.zeros((1, 4))), "zero in every column"),
+        (lambda: ReferenceProfile(np.zeros((1, 4))), "^profiles of ReferenceProfile row 0 is zero"),
         (lambda: constraint_of({"kind": "unheard of"}), "not known here"),
         (lambda: constraint_of({"kind": "closure", "sum": 1.0}), "not made of these fields: sum"),
-        (lambda: Constraints.of([AtMost(2)], k_max=3), "given twice"),
+        (lambda: Constraints.of([AtMost(2)], k_max=3), r"given twice \(k_max stands for one too\)"),
+        (lambda: GMCR(signed=True, constraints=NonNegative()).fit(np.eye(4)), "that NonNegative.* forbids"),
+        (
+            lambda: GMCR(constraints=ReferenceProfile(np.eye(2, 5))).fit(np.eye(4)),
+            "^profiles of R.* 5 channels",
+        ),
+        (lambda: GMCR(constraints=3).fit(np.eye(4)), "objects of gmcr.constraints, not 3"),
         (lambda: Constraints.of(["non-negative"]), "objects of gmcr.constraints"),
     ],
 )
@@ -144,13 +152,16 @@ def test_no_order_is_taken_for_granted():
 
 
 def test_layouts_that_cannot_be():
-    for runs, order in (
-        (["a"], None),
-        (None, [1.0, 2.0]),
-        (None, [1.0, np.nan, 2.0]),
-        (None, [1.0, np.inf, 2.0]),
+    for runs, order, message in (
+        (["a"], None, "runs must have 3 labels"),
+        (None, [1.0, 2.0], r"order must have 3 numbers, one per sample, but has shape \(2,\)"),
+        (None, [1.0, np.nan, 2.0], "order is missing a value at entry 1; NaN is no place in a run"),
+        (None, [1.0, np.inf, 2.0], "order is infinite at entry 1"),
+        (None, ["a", "b", "c"], "order must be numbers, such as times, and not text"),
+        (None, [1, 1, 2], "two samples of a run at the same place"),
+        (["a", "b", "a"], [1, 1, 1], "two samples of a run at the same place"),
     ):
-        with pytest.raises(InputError, match=r"runs|order"):
+        with pytest.raises(InputError, match=message):
             Layout.of(runs, order, 3)
 
 
@@ -187,6 +198,9 @@ def test_closure_to_any_total(mix):
     np.testing.assert_allclose(model.fractions_.sum(axis=1), 100.0)
     np.testing.assert_allclose(model.fractions(closed.D), model.fractions_)
     assert model.violations_["closure"] < 1e-9
+    assert not any(np.signbit(value) for value in model.violations_.values())
+    with pytest.warns(UserWarning, match="of a sample sum to 100 only within"):
+        GMCR(constraints=Closure(100.0)).fit(mix.D)
 
 
 def test_a_constraint_on_the_pool(mix):
@@ -201,7 +215,11 @@ def test_a_constraint_on_the_pool(mix):
 
 def test_a_constraint_on_the_answer_goes_by_run_and_order(mix):
     runs, order = np.repeat(["a", "b"], 20), np.random.default_rng(1).permutation(40)
-    model = GMCR(constraints=[Rising()]).fit(mix.D, runs=runs, order=order)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GMCR(constraints=[Rising()]).fit(mix.D, runs=runs, order=order)
+    with pytest.warns(UserWarning, match="runs and order change nothing here: no constraint goes by them"):
+        GMCR().fit(mix.D, order=order)
     assert model.violations_["rising"] == 0
     for run in ("a", "b"):
         rows = np.flatnonzero(runs == run)

@@ -319,3 +319,9 @@ def test_load_refuses_other_kinds_and_invalid_content(tmp_path):
         write_model(path, bad_arrays, {"kind": "decomposition", "decomposition": bad_section})
         with pytest.raises(FileError, match=r"run\.gmcr holds a decomposition that is not valid"):
             Decomposition.load(path)
+    strange = section | {"noise_law": {"kind": "pink", "level": 1.0}}
+    write_model(path, arrays, {"kind": "decomposition", "decomposition": strange})
+    with pytest.raises(
+        FileError, match=r"run\.gmcr needs what is not installed: the noise law 'pink' is not known"
+    ):
+        Decomposition.load(path)

@@ -252,9 +252,9 @@ def test_replacement_rule():
     bands.keep(Checkpoint(2, 18, 0.992, 90))
     bands.keep(Checkpoint(3, 18, 0.996, 95))
     assert bands.edges(bands.fewest()) == (0.995, 1.0)  # as few, and the higher R²
-    assert bands.kept[bands.with_edges(0.98, 0.985)].count == 20
+    assert bands.kept[bands.with_edges((0.98, 0.985))].count == 20
     with pytest.raises(InputError, match="no checkpoint was kept"):
-        bands.with_edges(0.97, 0.975)
+        bands.with_edges((0.97, 0.975))
     with pytest.raises(InputError, match="no band"):
         Bands().fewest()
 
@@ -405,6 +405,8 @@ def test_bands_hold_their_states(mix, trained):
     assert trained.select("final") is trained.final_
     with pytest.raises(InputError, match="rule must be"):
         trained.select("best")
+    with pytest.raises(InputError, match=r"band must be \(low, high\), two values of R², not 1.0"):
+        trained.select(0.9, 1.0)
 
 
 def test_three_decoders(mix, trained):

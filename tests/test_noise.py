@@ -156,12 +156,16 @@ def test_replicates_tell_the_law(kind, gaps):
     assert law.kind == kind
     np.testing.assert_allclose(law.level, LEVELS[kind], rtol=0.1)
     assert law_of_replicates(D, labels, "constant").kind == "constant"
+    others = np.vstack([100.0 * D[:2] + 1.0, D])  # measured once each, so that they tell nothing
+    for alone in (None, np.nan):
+        assert law_of_replicates(others, [alone, alone, *labels.tolist()]) == law_of_replicates(D, labels)
 
 
 def test_replicates_that_cannot_be():
     D = np.ones((4, 3))
-    with pytest.raises(InputError, match="no sample twice"):
-        law_of_replicates(D, [1, 2, 3, 4])
+    for labels in ([1, 2, 3, 4], [None] * 4, [np.nan] * 4, [None, np.nan, "a", "None"]):
+        with pytest.raises(InputError, match="no sample twice"):
+            law_of_replicates(D, labels)
     with pytest.raises(InputError, match="4 labels"):
         law_of_replicates(D, [1, 1])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PLUGIN = Path(__file__).parent / "plugin"
-THINGS = ("law", "constraint", "reader", "section")
+THINGS = ("law", "constraint", "reader", "rule", "section")
 
 USE = """
 import warnings
@@ -34,13 +34,14 @@ model = GMCR(noise=Ramp(0.05), constraints=[Dark(10, 12)], random_state=0).fit(t
 assert model.noise_law_ == Ramp(0.05)
 assert model.violations_["dark"] == 0 and not model.components_[:, 10:12].any()
 assert model.n_components_ == by_name.n_components_ == 4
+assert gmcr.estimate_rank(table).counts["five-medians", "as is"] == 4
 model.save("model.gmcr")
 again = GMCR.load("model.gmcr")
 assert again.constraints == [Dark(10, 12)] and again.noise == Ramp(0.05)
 assert np.array_equal(again.transform(table), model.transform(table))
 model.report(table, "report.html")
 page = open("report.html", encoding="utf-8").read()
-assert "hold one component only" in page and "ramp" in page
+assert "hold one component only" in page and "The noise follows a law of its own: ramp, level 0.05." in page
 """
 
 
@@ -80,8 +81,8 @@ def test_everything_works_installed_and_is_missed_by_name_when_gone(site, tmp_pa
     done = call(gone, tmp_path)
     assert done.returncode == 1
     message = done.stderr.strip().splitlines()[-1]
-    assert "model.gmcr holds a model that is not valid: the noise law 'ramp' is not known here" in message
-    assert "install the package that adds it" in message
+    needs = "model.gmcr needs what is not installed: the noise law 'ramp' is not known here"
+    assert message.endswith(f"{needs}; install the package that adds it.")
     done = call("import gmcr\ngmcr.read('run.lab')", tmp_path)
     assert done.returncode == 1
     assert "run.lab has no extension gmcr reads" in done.stderr.strip().splitlines()[-1]

@@ -14,8 +14,13 @@ from types import SimpleNamespace
 import pytest
 
 from gmcr import make_mixtures, registry
+from gmcr.constraints import CONSTRAINTS, AtMost
 from gmcr.errors import InputError
+from gmcr.io.formats import FORMATS, Format
+from gmcr.noise import LAWS, Constant, NoiseLaw
+from gmcr.rank import RULES
 from gmcr.registry import Registry
+from gmcr.reporting import SECTIONS
 
 ROOT = Path(__file__).parents[1]
 FORMATS_PAGE = ROOT / "docs" / "formats.md"
@@ -101,6 +106,34 @@ def test_a_name_taken_twice_is_refused(doors, install):
     for nameless in ("", " ", None, 3):
         with pytest.raises(InputError, match="a colour needs a name, not"):
             doors.add(nameless, 5)
+
+
+class Ranked(NoiseLaw):
+    """A law that lacks its methods."""
+
+
+class Nameless(Constant):
+    kind = "other"
+
+
+@pytest.mark.parametrize(
+    ("registry", "thing", "reason"),
+    [
+        (LAWS, 3, "must be a subclass of NoiseLaw, not 3."),
+        (LAWS, Constant(1.0), r"must be a subclass of NoiseLaw, not Constant\(level=1.0\)."),
+        (LAWS, AtMost, "must be a subclass of NoiseLaw"),
+        (LAWS, Ranked, "must be a class that can be used; it lacks draw, estimate, scaled, sigma."),
+        (LAWS, Nameless, "must be a class with kind = 'junk', not 'other'."),
+        (CONSTRAINTS, Constant, "must be a subclass of Constraint"),
+        (SECTIONS, lambda contents: [], "must be a Section"),
+        (RULES, len, "must be a Rule"),
+        (FORMATS, Format, "must be a Format"),
+    ],
+)
+def test_what_is_no_such_thing_is_refused(registry, thing, reason):
+    with pytest.raises(InputError, match=f"the {registry.sort} 'junk' {reason}"):
+        registry.add("junk", thing)
+    assert "junk" not in registry
 
 
 @pytest.mark.parametrize(("said", "heard"), [("GMCR_INTERFACE = 2", "2"), ("", "None")])

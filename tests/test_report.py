@@ -650,6 +650,11 @@ def test_an_added_section_is_on_the_page_and_in_the_files(added, contents, tmp_p
     assert "mine.svg" in write_figures(contents, tmp_path)
 
 
+def test_a_text_alone_is_a_paragraph(added, contents):
+    added(lambda contents: "All is well.")
+    assert "All is well." in Reader(render(contents)).texts
+
+
 def broken(contents):
     yield "begun"
     raise ZeroDivisionError("of all\nthings")
@@ -715,11 +720,19 @@ def test_a_models_report_is_the_one_that_fit_writes(fitted, tmp_path, loaded):
     else:
         frame = pd.DataFrame(table.samples, table.sample_names, table.axis)
         model = GMCR(5, random_state=0, verbose=1).fit(frame)
-    model.report(table, tmp_path / "r.html", source="mix.csv")
+        gmcr.report(table, model, tmp_path / "r.html", source="mix.csv")
+    if loaded:
+        model.report(table, tmp_path / "r.html", source="mix.csv")
     pages = [(fitted / "run" / "report.html").read_text(), (tmp_path / "r.html").read_text()]
     pages[0] = re.sub(r"<dt>(command|data|SHA-256 of the data|time)</dt><dd>.*</dd>\n", "", pages[0])
     written, own = (re.sub(r"<span>· [-\d]+ [:\d]+</span>", "", page) for page in pages)
     assert own == written
+    with pytest.raises(InputError, match="the data are not the samples that were unmixed: those have R²"):
+        model.report(table.samples[::-1], tmp_path / "r.html")
+    with pytest.raises(
+        InputError, match="the samples have 40 channels and the model has 48; put both on the same"
+    ):
+        model.report(table.samples[:, :40], tmp_path / "r.html")
 
 
 def test_report_of_any_decomposition(tmp_path):
@@ -731,6 +744,12 @@ def test_report_of_any_decomposition(tmp_path):
     assert "Not certified" not in read.text
     with pytest.raises(InputError, match="give the samples that were unmixed"):
         gmcr.report(mix.D[1:], found, tmp_path / "r.html")
+    with pytest.raises(
+        InputError, match="must be a Decomposition or a fitted model, not a tuple; Decomposition"
+    ):
+        gmcr.report(mix.D, (mix.C, mix.S), tmp_path / "r.html")
+    with pytest.raises(FileError, match=r"is a folder; give the name of a file, such as report.html"):
+        gmcr.report(mix.D, found, tmp_path)
     away, found = Table(mix.D, np.arange(40.0) + 3), replace(found, axis=np.arange(40.0))
     with pytest.raises(InputError, match="different axes"):
         gmcr.report(away, found, tmp_path / "r.html")
@@ -1113,7 +1132,7 @@ def test_results_have_a_form_for_notebooks():
     out = model.decode(mix.D)
     shown = {
         "components in": found,
-        "over 3 slots": out,
+        "over 3 components": out,
         "eigengap": estimate_rank(mix.D),
         "Could it look different": feasible_bands(mix.D, found),
         "C6": certify(mix.D, found),
@@ -1127,6 +1146,10 @@ def test_results_have_a_form_for_notebooks():
     assert GMCR()._repr_html_()
     assert NASTY[0][:23] in Reader(found._repr_html_()).text
     assert found._repr_html_().count("<polyline") == 3
+    assert re.fullmatch(
+        r"<Decoding: 40 samples over 3 components: [\d.]+ held per sample, [\d.]+% of the .* their noise>",
+        repr(out),
+    )
     rows = Reader(out._repr_html_()).tables[""]
     assert len(rows) == 31  # the first thirty samples, and their header
     held = dict(pair.split(": ") for pair in rows[1][1].split(", "))

@@ -17,21 +17,14 @@ from gmcr.decoding.batch import decode_arrays
 from gmcr.decoding.prices import ALPHA, lone_price, usage_price
 from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw, Proportional, Sigma, degrees_of_freedom, estimate_noise
-from gmcr.text import decoding_html
+from gmcr.text import decoding_html, decoding_line
 from gmcr.threads import kept, threads
-from gmcr.validation import (
-    BoolArray,
-    FloatArray,
-    as_numbers,
-    check_per_sample,
-    check_pool,
-    check_samples,
-)
+from gmcr.validation import BoolArray, FloatArray, as_numbers, check_per_sample, check_pool, check_samples
 
 UNKNOWN_LEVEL = 0.005  # share of explained samples that `known` may wrongly flag
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Decoding:
     """What each sample holds, one row per sample.
 
@@ -82,6 +75,9 @@ class Decoding:
         ends = interval(C, self.errors, level, signed=bool((C < 0).any()))
         low, high = (np.where(self.supports, end, np.nan) for end in ends)
         return low, high
+
+    def __repr__(self) -> str:
+        return f"<Decoding: {decoding_line(self)}>"
 
     def _repr_html_(self) -> str:
         return decoding_html(self)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from gmcr import metrics, text
-from gmcr.errors import FileError, InputError
+from gmcr.errors import FileError, InputError, NotInstalled
 from gmcr.noise import law_of
 from gmcr.storage import Arrays, Header, as_json, pack_table, read_model, unpack_table, write_model
 from gmcr.validation import (
@@ -219,7 +219,9 @@ class Decomposition:
         try:
             return cls.unpack(arrays, header["decomposition"])
         except (InputError, KeyError, TypeError, ValueError) as error:
-            raise FileError(f"{path} holds a decomposition that is not valid: {error}") from error
+            missing = isinstance(error, NotInstalled)
+            why = "needs what is not installed" if missing else "holds a decomposition that is not valid"
+            raise FileError(f"{path} {why}: {error}") from error
 
     def pack(self) -> tuple[Arrays, Header]:
         """Its arrays and the rest as JSON, for a model file; `unpack` turns both into an equal object."""

@@ -12,6 +12,10 @@ class InputError(GMCRError, ValueError):
     """An argument or a table that cannot be used as given."""
 
 
+class NotInstalled(InputError):
+    """What a file names and no installed package adds."""
+
+
 class FileError(GMCRError, OSError):
     """A file that is missing, damaged or not what it claims to be."""
 

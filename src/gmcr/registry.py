@@ -18,9 +18,10 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
+from inspect import isabstract
 from typing import Any, Generic, TypeVar
 
-from gmcr.errors import InputError
+from gmcr.errors import InputError, NotInstalled
 
 INTERFACE = 1  # of laws, constraints, file formats, rank rules and report sections
 GROUP = "gmcr"
@@ -31,8 +32,9 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Things of one sort by name, in the order they came: the built-in ones, then those of installed packages."""
 
-    def __init__(self, sort: str) -> None:
+    def __init__(self, sort: str, base: type | None = None) -> None:
         self.sort = sort  # "noise law": for messages
+        self.base = base  # what its things are or, where that is abstract, are subclasses of, by their `kind`
         self._things: dict[str, T] = {}
         self._sources: dict[str, str] = {}
         _registries.append(self)
@@ -49,9 +51,23 @@ class Registry(Generic[T]):
                 f"the {self.sort} {name!r} of {source} is there already, from {self._sources[name]}; "
                 "give it another name."
             )
+        self._check(name, thing)
         self._things[name] = thing
         self._sources[name] = source
         return thing
+
+    def _check(self, name: str, thing: Any) -> None:
+        base, must = self.base, f"the {self.sort} {name!r} must be a"
+        if base is None or (not isabstract(base) and isinstance(thing, base)):
+            return
+        if not isabstract(base):
+            raise InputError(f"{must} {base.__name__}, not {thing!r:.60}.")
+        if not (isinstance(thing, type) and issubclass(thing, base)):
+            raise InputError(f"{must} subclass of {base.__name__}, not {thing!r:.60}.")
+        if lacking := ", ".join(sorted(getattr(thing, "__abstractmethods__", ()))):
+            raise InputError(f"{must} class that can be used; it lacks {lacking}.")
+        if (kind := getattr(thing, "kind", None)) != name:
+            raise InputError(f"{must} class with kind = {name!r}, not {kind!r}.")
 
     def __getitem__(self, name: str) -> T:
         if name not in self:
@@ -86,9 +102,12 @@ class Registry(Generic[T]):
 def rebuilt(registry: Registry[type[T]], stored: Mapping[str, Any]) -> T:
     """The law or constraint that its `as_dict` stored: its kind, and its fields."""
     fields = dict(stored)
-    kind = registry[name := fields.pop("kind")]
+    if (name := fields.pop("kind")) not in registry:
+        raise NotInstalled(
+            f"the {registry.sort} {name!r:.60} is not known here; install the package that adds it."
+        )
     try:
-        return kind(**fields)
+        return registry[name](**fields)
     except TypeError:
         given = ", ".join(map(str, fields)) or "none"
         raise InputError(f"a {name} {registry.sort} is not made of these fields: {given}.") from None

@@ -140,11 +140,11 @@ def _checksum(tensors: Arrays, texts: Mapping[str, str]) -> str:
     return digest.hexdigest()
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+def write_whole(path: str | os.PathLike[str], content: bytes, example: str = "run.gmcr") -> None:
     """Write beside the target, flush to the disk, then rename: a reader sees the old file or the new one."""
     target = Path(os.path.realpath(path))  # a link goes on pointing where it did
     if target.is_dir():
-        raise FileError(f"{path} is a folder; give the name of a file, such as run.gmcr.")
+        raise FileError(f"{path} is a folder; give the name of a file, such as {example}.")
     temporary = target.with_name(f".gmcr-{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:

@@ -91,6 +91,15 @@ def text_html(title: str, table: pd.DataFrame, notes: Iterable[str] = (), width:
     return f"<div><p><b>{escape(title)}</b></p>{listing}{told}</div>"
 
 
+def decoding_line(decoding: Decoding) -> str:
+    """What samples hold, in a line."""
+    (n_samples, n_slots), held = decoding.concentrations.shape, decoding.supports.sum(axis=1).mean()
+    return (
+        f"{_count(n_samples, 'sample')} over {_count(n_slots, 'component')}: {held:.3g} held per sample, "
+        f"{decoding.known.mean():.1%} of the samples explained within their noise"
+    )
+
+
 def decoding_html(decoding: Decoding) -> str:
     """What samples hold, the first of them, as HTML."""
     rows = range(min(len(decoding.known), MAX_ROWS))
@@ -106,13 +115,9 @@ def decoding_html(decoding: Decoding) -> str:
             "known": ["yes" if known else "no" for known in decoding.known[: len(rows)]],
         }
     )
-    title = (
-        f"{_count(len(decoding.known), 'sample')} over {_count(decoding.concentrations.shape[1], 'slot')}: "
-        f"{decoding.supports.sum(axis=1).mean():.3g} held per sample, {decoding.known.mean():.1%} of the samples "
-        "explained within their noise"
-    )
-    note = f"The first {len(rows)} of {len(decoding.known)} samples."
-    return text_html(title, table, [note] if len(rows) < len(decoding.known) else [], width=200)
+    total = len(decoding.known)
+    notes = [f"The first {len(rows)} of {total} samples."] if len(rows) < total else []
+    return text_html(decoding_line(decoding), table, notes, width=200)
 
 
 def sparkline(profile: FloatArray) -> str:

@@ -14,9 +14,7 @@ from gmcr.errors import InputError
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-NEGATIVE_SHARE = (
-    0.05  # of the sum of squares: up to here negative values pass for noise without a closer look
-)
+NEGATIVE_SHARE = 0.05  # of the sum of squares: so much that is negative passes for noise without a look
 
 
 def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
@@ -165,6 +163,14 @@ def check_per_sample(values: Any, n_samples: int, name: str) -> FloatArray:
             f"{name} must be finite and not negative, but is {array[bad[0]]} for sample {bad[0]}."
         )
     return array
+
+
+def check_labels(labels: Any, n_samples: int, name: str) -> NDArray[np.str_]:
+    """Labels as texts, one per sample: (samples,)."""
+    array = np.asarray(labels)
+    if array.shape != (n_samples,):
+        raise InputError(f"{name} must have {n_samples} labels, one per sample, but has shape {array.shape}.")
+    return array.astype(str)
 
 
 def check_whole(value: Any, name: str, least: int = 1) -> int:

@@ -50,7 +50,7 @@ def sentence(error: Exception) -> str:
     if hasattr(error, "format_message"):
         text = error.format_message()
     elif isinstance(error, GMCRError):
-        text = str(error)
+        text = str(error).replace("signed=True", "--signed")  # as it is said in the shell
     elif isinstance(error, typer.Abort):
         text = "interrupted."
     else:

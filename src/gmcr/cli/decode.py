@@ -137,10 +137,9 @@ def _as_dict(out: Decoding, pool: Pool, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _print(out: Decoding, pool: Pool, names: Sequence[str], written: list[Path]) -> None:
-    typer.echo(
-        f"{len(out.known)} samples over {len(pool.names)} components: {out.supports.sum(axis=1).mean():.3g} "
-        f"components per sample, {out.known.mean():.1%} of the samples explained within their noise."
-    )
+    from gmcr.text import decoding_line
+
+    typer.echo(f"{decoding_line(out)}.")
     strangers = [name for name, known in zip(names, out.known) if not known]
     if strangers:
         shown = ", ".join(strangers[:SHOWN]) + (", …" if len(strangers) > SHOWN else "")

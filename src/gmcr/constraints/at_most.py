@@ -19,10 +19,11 @@ class AtMost(Constraint):
     k: int
 
     kind = "at most"
+    parameter = "k_max"
     stages: ClassVar[frozenset[Stage]] = frozenset({"solver"})
 
     def __post_init__(self) -> None:
-        check_whole(self.k, "k_max")
+        check_whole(self.k, "k of AtMost")
 
     def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
         return float(max(np.count_nonzero(C, axis=1).max(initial=0) - self.k, 0))

@@ -25,12 +25,14 @@ SPREAD = 0.2  # relative spread of the sums, before they are made one, from whic
 class Closure(Constraint):
     """The concentrations of a sample, each in the unit of its component, sum to `total`.
 
-    The estimator gives such concentrations beside the plain ones, as `fractions_`.
+    The estimator gives such concentrations beside the plain ones, as `fractions_`, and measures the violation on
+    those; how far samples are from closure before they are made to sum to `total` is warned of.
     """
 
     total: float = 1.0
 
     kind = "closure"
+    parameter = "closure"
     stages: ClassVar[frozenset[Stage]] = frozenset({"answer"})
 
     def __post_init__(self) -> None:
@@ -48,10 +50,10 @@ class Closure(Constraint):
 CONSTRAINTS.add(Closure.kind, Closure)
 
 
-def closure_scales(C: FloatArray) -> FloatArray:
+def closure_scales(C: FloatArray, total: float = 1.0) -> FloatArray:
     """The scale of each component with which the concentrations come closest to summing to one: (components,).
 
-    C : (samples, components), not negative
+    C : (samples, components), not negative;  total : what messages call one
     """
     held = C[C.any(axis=1)]
     scales = nnls(held, np.ones(len(held)))[0] if len(held) else np.zeros(C.shape[1])
@@ -59,12 +61,12 @@ def closure_scales(C: FloatArray) -> FloatArray:
     if vanished.size:
         raise InputError(
             f"closure cannot be met: component {vanished[0]} would have to count for nothing for the "
-            "concentrations to sum to one; fit without closure."
+            f"concentrations to sum to {total:g}; fit without closure."
         )
     spread = float(np.sqrt(np.mean((held @ scales - 1.0) ** 2)))
     if spread > SPREAD:
         warnings.warn(
-            f"the scaled concentrations of a sample sum to one only within {spread:.0%}; "
+            f"the scaled concentrations of a sample sum to {total:g} only within {spread:.0%}; "
             "these samples may not obey closure.",
             stacklevel=4,
         )

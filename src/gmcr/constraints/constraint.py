@@ -27,11 +27,15 @@ class Constraint(ABC):
         the profiles, by `apply` with S alone (C is None). "answer": once, by `apply` on the finished answer,
         whose concentrations it may change
     couples : whether one sample's concentrations bind another's, so that new samples are decoded without it
+    by_run : whether it goes by the runs of samples or by their order in them, the `layout`
+    parameter : the estimator's parameter that stands for one
     """
 
     kind: ClassVar[str]
     stages: ClassVar[frozenset[Stage]]
     couples: ClassVar[bool] = False
+    by_run: ClassVar[bool] = False
+    parameter: ClassVar[str] = ""
 
     def apply(
         self, C: FloatArray | None, S: FloatArray, layout: Layout
@@ -62,7 +66,7 @@ class Constraint(ABC):
         return hash(self.kind)
 
 
-CONSTRAINTS: Registry[type[Constraint]] = Registry("constraint")
+CONSTRAINTS: Registry[type[Constraint]] = Registry("constraint", Constraint)
 
 
 def constraint_of(stored: Mapping[str, Any]) -> Constraint:

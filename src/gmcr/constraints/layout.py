@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray, as_numbers, check_finite
+from gmcr.validation import FloatArray, as_numbers, check_complete, check_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,20 +28,19 @@ class Layout:
         """From labels of runs and places in them, as they came; either may be None."""
         places = None
         if order is not None:
+            if any(isinstance(place, str) for place in np.ravel(np.asarray(order, dtype=object))):
+                raise InputError("order must be numbers, such as times, and not text.")
             places = as_numbers(order, "order")
-            check_finite(np.atleast_1d(places), "order")
-            if places.shape != (n_samples,) or np.isnan(places).any():
+            if places.shape != (n_samples,):
                 raise InputError(
                     f"order must have {n_samples} numbers, one per sample, but has shape {places.shape}."
                 )
-        if runs is None:
-            return cls(None, places)
-        labels = np.asarray(runs)
-        if labels.shape != (n_samples,):
-            raise InputError(
-                f"runs must have {n_samples} labels, one per sample, but has shape {labels.shape}."
-            )
-        return cls(np.unique(labels.astype(str), return_inverse=True)[1], places)
+            check_complete(places, "order", "NaN is no place in a run")
+        labels = None if runs is None else check_labels(runs, n_samples, "runs")
+        layout = cls(None if labels is None else np.unique(labels, return_inverse=True)[1], places)
+        if places is not None and len(np.unique(layout.keys(n_samples), axis=0)) < n_samples:
+            raise InputError("order has two samples of a run at the same place; give each its own.")
+        return layout
 
     @property
     def is_open(self) -> bool:
@@ -55,10 +54,8 @@ class Layout:
 
     def keys(self, n_samples: int) -> FloatArray:
         """(samples, 2) what tells samples apart that hold the same."""
-        zeros = np.zeros(n_samples)
-        return np.column_stack(
-            [zeros if self.runs is None else self.runs, zeros if self.order is None else self.order]
-        )
+        both = (self.runs, self.order)
+        return np.column_stack([np.zeros(n_samples) if one is None else one for one in both])
 
     def series(self, n_samples: int) -> list[NDArray[np.intp]]:
         """The samples of each run in their order; none where no order was given."""

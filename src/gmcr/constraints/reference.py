@@ -22,10 +22,11 @@ class ReferenceProfile(Constraint):
     profiles: FloatArray
 
     kind = "reference profile"
+    parameter = "fixed_components"
     stages: ClassVar[frozenset[Stage]] = frozenset({"solver"})
 
     def __post_init__(self) -> None:
-        profiles = check_pool(np.atleast_2d(self.profiles), name="fixed_components")
+        profiles = check_pool(np.atleast_2d(self.profiles), name="profiles of ReferenceProfile")
         norms = np.linalg.norm(profiles, axis=1, keepdims=True)
         object.__setattr__(self, "profiles", profiles / norms)
 

@@ -14,7 +14,7 @@ from gmcr.constraints.layout import Layout
 from gmcr.constraints.nonnegative import NonNegative
 from gmcr.constraints.reference import ReferenceProfile
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, check_whole
 
 K = TypeVar("K", bound=Constraint)
 
@@ -30,15 +30,11 @@ class Constraints:
 
     @classmethod
     def of(
-        cls,
-        given: Iterable[Constraint] = (),
-        *,
-        signed: bool = False,
-        k_max: int | None = None,
+        cls, given: Iterable[Constraint] = (), *, signed: bool = False, k_max: int | None = None
     ) -> Constraints:
         """Those given and those that parameters stand for."""
         all_of_them: list[Constraint] = [] if signed else [NonNegative()]
-        all_of_them += [] if k_max is None else [AtMost(k_max)]
+        all_of_them += [] if k_max is None else [AtMost(check_whole(k_max, "k_max"))]
         return cls(()).also(*all_of_them, *given)
 
     def also(self, *more: Constraint) -> Constraints:
@@ -48,7 +44,8 @@ class Constraints:
             if not isinstance(one, Constraint):
                 raise InputError(f"constraints must be objects of gmcr.constraints, not {one!r:.60}.")
             if one.kind in found and found[one.kind] != one:
-                raise InputError(f"the constraint {one.kind} is given twice; give it once.")
+                stands = f" ({one.parameter} stands for one too)" if one.parameter else ""
+                raise InputError(f"the constraint {one.kind} is given twice{stands}; give it once.")
             found[one.kind] = one
         return Constraints(tuple(found.values()))
 
@@ -107,4 +104,4 @@ class Constraints:
 
     def violations(self, C: FloatArray, S: FloatArray, layout: Layout) -> dict[str, float]:
         """How far an answer is from obeying each: 0 where it does."""
-        return {one.kind: one.violation(C, S, layout) for one in self.given}
+        return {one.kind: one.violation(C, S, layout) + 0.0 for one in self.given}  # no -0.0

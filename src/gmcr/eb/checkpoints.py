@@ -60,8 +60,11 @@ class Bands:
             raise InputError("no band of R² was entered; train longer, or take the final state.")
         return min(self.kept, key=lambda band: (self.kept[band].count, -self.kept[band].r2))
 
-    def with_edges(self, low: float, high: float) -> int:
+    def with_edges(self, edges: tuple[float, float]) -> int:
         """The band between two values of R²."""
+        if not (isinstance(edges, tuple | list) and len(edges) == 2):
+            raise InputError(f"band must be (low, high), two values of R², not {edges!r:.60}.")
+        low, high = edges
         for band in self.kept:
             if abs(self.edges(band)[0] - low) < EDGE and abs(self.edges(band)[1] - high) < EDGE:
                 return band

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
-from gmcr.errors import FileError, InputError
+from gmcr.errors import FileError, InputError, NotInstalled
 from gmcr.estimators.labels import channel_axis
 from gmcr.io.table import Table
 from gmcr.noise import NoiseLaw
@@ -24,9 +24,7 @@ from gmcr.storage import Arrays, Header, read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
 from gmcr.validation import BoolArray, FloatArray, check_complete, check_same_axis, check_samples
 
-Samples = (
-    ArrayLike | pd.DataFrame | Table
-)  # (samples, channels); a frame or a table brings its axis and names
+Samples = ArrayLike | pd.DataFrame | Table  # (samples, channels); the last two bring their axis and names
 
 
 class Unmixer(TransformerMixin, BaseEstimator):
@@ -74,6 +72,11 @@ class Unmixer(TransformerMixin, BaseEstimator):
         if not self.takes_missing:
             cannot = f"{type(self).__name__} cannot leave entries out (NaN)"
             check_complete(samples, "D", f"{cannot}: fill it in, or remove that sample or channel")
+        if not reset and (came := samples.shape[1]) != (known := self.n_features_in_):
+            raise InputError(  # in scikit-learn's words too, which its contract asks for
+                f"the samples have {came} channels and the model has {known}; put both on the same channel axis "
+                f"(X has {came} features, but {type(self).__name__} is expecting {known} features as input)."
+            )
         validate_data(self, samples if isinstance(D, Table) else D, reset=reset, skip_check_array=True)
         return samples
 
@@ -176,7 +179,9 @@ class Solver(Unmixer, ABC):
             if header["feature_names"] is not None:
                 model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
         except (AttributeError, IndexError, InputError, KeyError, TypeError, ValueError) as error:
-            raise FileError(f"{path} holds a model that is not valid: {error}") from error
+            missing = isinstance(error, NotInstalled)
+            why = "needs what is not installed" if missing else "holds a model that is not valid"
+            raise FileError(f"{path} {why}: {error}") from error
         return model
 
     @abstractmethod

@@ -442,7 +442,7 @@ class EBgMCR(Solver):
             return self._states[FINAL]
         if band is None and rule != "fewest":
             raise InputError(f'rule must be "fewest" or "final", not {rule!r}.')
-        number = self._bands.fewest() if band is None else self._bands.with_edges(*band)
+        number = self._bands.fewest() if band is None else self._bands.with_edges(band)
         return self._states[str(number)]
 
 

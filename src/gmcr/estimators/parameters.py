@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def check_options(
     )
     for name, count in (("n_components", n_components), ("max_components", max_components)):
         if count is not None and count < constraints.n_fixed:
-            raise InputError(f"{name} is {count}, but there are {constraints.n_fixed} fixed_components.")
+            raise InputError(f"{name} is {count}, but there are {constraints.n_fixed} {_fixed_by(model)}.")
     if n_components is not None and max_components is not None and n_components > max_components:
         raise InputError(f"n_components is {n_components}, above max_components, {max_components}.")
     if (band := model.r2_band) is not None:
@@ -63,19 +64,35 @@ def check_options(
 
 def check_constraints(model: GMCR, n_channels: int | None = None) -> Constraints:
     """All that the answer must obey: the model's constraints, and its parameters that stand for one."""
-    more: list[Constraint] = [] if model.constraints is None else list(model.constraints)
+    more = listed(model.constraints)
     if model.fixed_components is not None:
         more.append(ReferenceProfile(check_pool(model.fixed_components, n_channels, "fixed_components")))
     if model.closure:
         more.append(Closure())
     constraints = Constraints.of(more, signed=bool(model.signed), k_max=model.k_max)
+    if model.signed and not constraints.signed:
+        raise InputError(
+            "signed=True allows the negative values that NonNegative() forbids; give one of them."
+        )
     if n_channels is not None and constraints.fixed is not None:
-        check_pool(constraints.fixed, n_channels, "fixed_components")
+        check_pool(constraints.fixed, n_channels, _fixed_by(model))
     if not constraints.signed and constraints.fixed is not None and (constraints.fixed < 0).any():
-        raise InputError("fixed_components has negative values; pass signed=True if that is meant.")
+        raise InputError(f"{_fixed_by(model)} has negative values; pass signed=True if that is meant.")
     if constraints.signed and constraints.find(Closure) is not None:
         raise InputError("closure makes no sense with signed=True: fractions cannot be negative.")
     return constraints
+
+
+def _fixed_by(model: GMCR) -> str:
+    """What the caller gave the known profiles as."""
+    return "profiles of ReferenceProfile" if model.fixed_components is None else "fixed_components"
+
+
+def listed(constraints: Any) -> list[Constraint]:
+    """The constraints that came, of which there may be none, one or several."""
+    if constraints is None:
+        return []
+    return list(constraints) if isinstance(constraints, Iterable) else [constraints]
 
 
 def known_noise(

@@ -21,7 +21,7 @@ from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
 from gmcr.estimators.labels import channel_axis, sample_names
-from gmcr.estimators.parameters import check_constraints, check_options, known_noise
+from gmcr.estimators.parameters import check_constraints, check_options, known_noise, listed
 from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw, Sigma, law_of
 from gmcr.storage import Arrays, Header
@@ -58,7 +58,7 @@ class GMCR(Solver):
     n_jobs : number of threads, -1 for all; None takes one for a small table and all for a large one. The answer
         does not depend on it
     verbose : 0 is silent; 1 shows progress on standard error, where that is a terminal
-    constraints : what else the answer must obey, objects of `gmcr.constraints`; `signed`, `k_max`,
+    constraints : what else the answer must obey, one or several objects of `gmcr.constraints`; `signed`, `k_max`,
         `fixed_components` and `closure` stand for one each
     r2_band : (low, high); choose the cheapest solution of the path with R² in this band, whatever the evidence
         for the count says
@@ -82,7 +82,8 @@ class GMCR(Solver):
     fractions_ : (samples, n_components_) with closure, rows sum to one, NaN for a sample that holds nothing;
         else None
     closure_scales_ : (n_components_,) with closure, what turns concentrations into fractions; else None
-    violations_ : by constraint, how far the answer is from obeying it: 0 where it does
+    violations_ : by constraint, how far the answer is from obeying it: 0 where it does; with closure, the answer
+        is `fractions_`
     interrupted_ : whether the fit was ended early
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -124,7 +125,7 @@ class GMCR(Solver):
         n_jobs: int | None = None,
         verbose: int = 0,
         *,
-        constraints: Iterable[Constraint] | None = None,
+        constraints: Iterable[Constraint] | Constraint | None = None,
         r2_band: tuple[float, float] | None = None,
         closure: bool = False,
         callback: Callable[[Any], object] | None = None,
@@ -167,7 +168,7 @@ class GMCR(Solver):
         noise : standard deviation of the noise where it is known, one per sample or one per entry
         sample_weight : (samples,) how often each sample counts; zero leaves it out of the fit
         replicates : (samples,) labels; samples with the same label are measurements of one thing, whose spread
-            tells the noise
+            tells the noise; None or NaN for a sample measured once
         runs : (samples,) labels of the runs that samples belong to, for constraints that go by run
         order : (samples,) place of each sample in its run, such as a time, for constraints that go by order; no
             order is taken for granted where none is given
@@ -181,6 +182,8 @@ class GMCR(Solver):
             refuse_negative(samples, count_above_noise)
         law, sigma = known_noise(self.noise, noise, replicates, samples)
         layout = Layout.of(runs, order, len(samples))
+        if not layout.is_open and not any(one.by_run for one in self._constraints.given):
+            warnings.warn("runs and order change nothing here: no constraint goes by them.", stacklevel=2)
         weight = check_sample_weight(sample_weight, len(samples))
         rows, repeats = distinct_samples(samples, weight, sigma, layout)
         if len(rows) < 2:
@@ -286,16 +289,14 @@ class GMCR(Solver):
                 axis=channel_axis(D),
                 sample_names=sample_names(D),
                 settings=self._changed_parameters(),
-                fit={
-                    "r2": r_squared(samples, C @ self.components_),
-                    "usage_price": self.usage_price_,
-                },
+                fit={"r2": r_squared(samples, C @ self.components_), "usage_price": self.usage_price_},
                 signed=self._constraints.signed,
             )
         )
         if not out.supports.any():
             warnings.warn("no component stands above the noise in any sample.", stacklevel=3)
-        self._close(None if self._constraints.find(Closure) is None else closure_scales(self.concentrations_))
+        closure = self._constraints.find(Closure)
+        self._close(None if closure is None else closure_scales(self.concentrations_, closure.total))
         self._check_answer(layout)
 
     def _keep(self, found: Decomposition) -> None:
@@ -359,7 +360,7 @@ class GMCR(Solver):
         if isinstance(self.noise, NoiseLaw):
             parameters["noise"] = self.noise.as_dict()
         if self.constraints is not None:
-            parameters["constraints"] = [one.as_dict() for one in self.constraints]
+            parameters["constraints"] = [one.as_dict() for one in listed(self.constraints)]
         if not isinstance(self.random_state, int | np.integer | None):
             del parameters["random_state"]
         return parameters

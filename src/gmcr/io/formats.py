@@ -62,7 +62,7 @@ class Format:
         re.match(self.mark or b"", b"")  # a pattern that is none must fail here, and not at everybody's files
 
 
-FORMATS: Registry[Format] = Registry("file format")
+FORMATS: Registry[Format] = Registry("file format", Format)
 
 
 def format_of(path: FilePath) -> str | None:

@@ -86,7 +86,7 @@ class NoiseLaw(ABC):
         return {"kind": self.kind, **asdict(self)}
 
 
-LAWS: Registry[type[NoiseLaw]] = Registry("noise law")
+LAWS: Registry[type[NoiseLaw]] = Registry("noise law", NoiseLaw)
 
 
 def whitenings(table: FloatArray) -> dict[type[NoiseLaw], FloatArray]:

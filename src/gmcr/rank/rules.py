@@ -45,4 +45,4 @@ class Rule:
     slow: bool = False  # whether it is skipped where a table is large
 
 
-RULES: Registry[Rule] = Registry("rank rule")
+RULES: Registry[Rule] = Registry("rank rule", Rule)

@@ -36,6 +36,7 @@ MOST_TO_RANK = 600_000  # entries shown to the rank rules; beyond that, samples 
 SECONDS = 20.0  # for the search for other solutions
 QUANTITIES = {"nm": "wavelength", "µm": "wavelength", "cm⁻¹": "wavenumber", "ppm": "chemical shift"}
 QUANTITIES |= dict.fromkeys(("eV", "meV", "keV"), "energy") | dict.fromkeys(("s", "ms", "min", "h"), "time")
+SAME_R2 = 1e-6  # within which R² is the same: samples written with six digits
 WORST = 6  # samples shown against what was measured
 NO_DATA = "it takes the samples: gmcr report RUN DATA adds it."
 NO_LIMIT = "gmcr ambiguity RUN DATA computes it without a limit."
@@ -131,6 +132,12 @@ def _table(data: Any, found: Decomposition) -> Table:
             f"{found.n_samples} x {found.n_channels}; give the samples that were unmixed."
         )
     check_same_axis(table.axis, found.axis, "the pool")
+    told = found.fit.get("r2")  # of the very samples, which no others share
+    if told is not None and abs(told - (r2 := found.r2(table.samples))) > SAME_R2:
+        raise InputError(
+            f"the data are not the samples that were unmixed: those have R² {told:.6f}, these {r2:.6f}; give "
+            "those, or decode these."
+        )
     return table
 
 

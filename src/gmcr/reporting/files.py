@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gmcr.decomposition import Decomposition
+from gmcr.errors import InputError
 from gmcr.reporting.charts import Chart, Heat, Maps, Plane
 from gmcr.reporting.collect import SECONDS, collect
 from gmcr.reporting.contents import Contents
@@ -27,7 +28,7 @@ Layout = tuple[Sequence[Chart], int, tuple[int, int]]  # charts, columns, size o
 
 def report(
     D: Any,
-    decomposition: Decomposition,
+    decomposition: Any,
     path: str | os.PathLike[str],
     *,
     model: object = None,
@@ -40,7 +41,7 @@ def report(
     ----------
     D : (samples, channels) the samples that were decomposed, NaN means missing; or what `gmcr.read` returned,
         which also tells the unit of the axis and the places of pixels
-    decomposition : the solution to report
+    decomposition : the solution to report, or the fitted estimator that found it
     path : the file to write, such as "report.html"
     model : the fitted estimator, to judge samples as it does; `model.report` passes itself
     source : what the report calls the data, such as the name of their file
@@ -53,6 +54,13 @@ def report(
     >>> mix = make_mixtures(n_components=3, n_samples=20, n_features=40, random_state=0)
     >>> report(mix.D, Decomposition.from_factors(mix.C, mix.S), "report.html")  # doctest: +SKIP
     """
+    if hasattr(decomposition, "decomposition_"):
+        decomposition, model = decomposition.decomposition_, decomposition
+    if not isinstance(decomposition, Decomposition):
+        raise InputError(
+            f"decomposition must be a Decomposition or a fitted model, not a {type(decomposition).__name__}; "
+            "Decomposition.from_factors(C, S) makes one of two arrays."
+        )
     write_report(collect(decomposition, D, model=model, source=source, seconds=seconds), path)
 
 

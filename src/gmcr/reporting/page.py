@@ -30,7 +30,7 @@ class Ours(Markup):
 
 def write_report(contents: Contents, path: str | os.PathLike[str]) -> None:
     """Write the report, whole or not at all."""
-    write_whole(path, render(contents).encode())
+    write_whole(path, render(contents).encode(), "report.html")
 
 
 def render(contents: Contents) -> str:

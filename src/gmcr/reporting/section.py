@@ -4,7 +4,7 @@ A section gives texts, charts, tables and what holds several of them, never HTML
 all text. Those that every report has are in `sections/`, a file each; a package adds its own in the same way (see
 `gmcr.registry`):
 
-    from gmcr.reporting.section import SECTIONS, Section
+    from gmcr.reporting import SECTIONS, Section
 
     SECTIONS.add("weather", Section("The weather", 55, lambda contents: [f"Fine over {contents.source}."]))
 """
@@ -74,7 +74,7 @@ class Section:
 
     title: str
     place: float
-    build: Callable[[Contents], Iterable[Block | None]]
+    build: Callable[[Contents], Iterable[Block | None] | Block]
     link: str = ""
     figures: tuple[str, ...] = ()
 
@@ -116,7 +116,7 @@ class Made:
         return replace(self, blocks=[Text(f"This section could not be made: {why.rstrip('.')}.", "missing")])
 
 
-SECTIONS: Registry[Section] = Registry("report section")
+SECTIONS: Registry[Section] = Registry("report section", Section)
 
 
 def make_sections(contents: Contents) -> list[Made]:
@@ -127,7 +127,9 @@ def make_sections(contents: Contents) -> list[Made]:
         fine = NAME.fullmatch(name) and name not in OF_THE_PAGE
         one = Made(name if fine else f"section-{len(made)}", section, [])
         try:
-            one = replace(one, blocks=[block for block in section.build(contents) if block is not None])
+            built = section.build(contents)
+            blocks = [built] if isinstance(built, Block) else built  # a text is a paragraph, not its letters
+            one = replace(one, blocks=[block for block in blocks if block is not None])
             _check(one, taken)
         except Exception as error:  # whatever a stranger's section does, the rest of the page is written
             one = one.instead(error)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gmcr.noise import law_of
 from gmcr.reporting.charts import Plane, Series
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.section import SECTIONS, Block, Section
@@ -29,9 +30,11 @@ def build(contents: Contents) -> Iterator[Block | None]:
 def _law_words(law: dict[str, Any] | None) -> str:
     if law is None:
         return "No law of the noise was learned."
+    if law["kind"] not in LAWS:
+        return f"The noise follows a law of its own: {law_of(law).sentence()}."
     level = law.get("level")
     share = "–" if level is None else f"{100 * level:.3g} %"
-    return LAWS.get(str(law.get("kind")), "").format(level=number(level), share=share)
+    return LAWS[law["kind"]].format(level=number(level), share=share)
 
 
 def _noise(contents: Contents) -> Plane | None:

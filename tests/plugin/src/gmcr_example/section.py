@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from gmcr.reporting import SECTIONS, Section
 from gmcr.reporting.charts import Plane, Series
 from gmcr.reporting.listing import Listing
-from gmcr.reporting.section import SECTIONS, Section
 
 
 def build(contents):
