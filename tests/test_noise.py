@@ -158,6 +158,12 @@ def test_replicates_tell_the_law(kind, gaps):
     assert law_of_replicates(D, labels, "constant").kind == "constant"
 
 
+@pytest.mark.parametrize("level", ["a", None, [1, 2], 1j])
+def test_a_level_is_a_number(level):
+    with pytest.raises(InputError, match="the noise level must be a number, not"):
+        LAWS["constant"](level)
+
+
 def test_replicates_that_cannot_be():
     D = np.ones((4, 3))
     with pytest.raises(InputError, match="no sample twice"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,16 @@ def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
         return (np.array if copy else np.asarray)(array, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise InputError(_text_message(array, name)) from None
+
+
+def as_labels(labels: Any, name: str) -> NDArray[Any]:
+    """Labels as an array of any shape that can be written as text."""
+    try:
+        array = np.asarray(labels)
+        array.astype(str)
+    except ValueError:
+        raise InputError(f"{name} must be a list of labels, texts or numbers, one per sample.") from None
+    return array
 
 
 def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True, copy: bool = True) -> FloatArray:
@@ -172,6 +183,22 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}.")
     return int(value)
+
+
+def check_callback(callback: Any) -> None:
+    """Refuse what cannot be called."""
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback must be a function or None, not {callback!r:.60}.")
+
+
+def check_number(value: Any, name: str) -> float:
+    """One number, which may be infinite or NaN."""
+    if not isinstance(value, Real):
+        raise InputError(f"{name} must be a number, not {value!r:.60}.")
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 def check_seed(random_state: Any) -> int:

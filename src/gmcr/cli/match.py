@@ -48,8 +48,7 @@ def match(
     errors = None
     if folder.model.suffix.lower() == MODEL:
         model = folder.estimator()
-        fixed = None if model is None else model.fixed_components
-        errors = own_errors(folder.solution(), 0 if fixed is None else len(fixed))
+        errors = own_errors(folder.solution(), 0 if model is None else model.n_fixed_)
     pool = read_pool(folder.model)
     shelf = read_library(library, samples_in=samples_in.value)
     if not as_json:

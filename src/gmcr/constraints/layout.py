@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray, as_numbers, check_finite
+from gmcr.validation import FloatArray, as_labels, as_numbers, check_finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Layout:
                 )
         if runs is None:
             return cls(None, places)
-        labels = np.asarray(runs)
+        labels = as_labels(runs, "runs")
         if labels.shape != (n_samples,):
             raise InputError(
                 f"runs must have {n_samples} labels, one per sample, but has shape {labels.shape}."

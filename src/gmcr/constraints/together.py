@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from gmcr.constraints.layout import Layout
 from gmcr.constraints.nonnegative import NonNegative
 from gmcr.constraints.reference import ReferenceProfile
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, as_numbers, check_number
 
 K = TypeVar("K", bound=Constraint)
 
@@ -91,7 +91,7 @@ class Constraints:
     def on_pool(self, S: FloatArray, sizes: FloatArray, n_fixed: int) -> tuple[FloatArray, FloatArray]:
         """Refitted profiles (slots, channels) of unit norm that obey, and their sizes; the first n_fixed stay."""
         for one in self.at("pool"):
-            changed = one.apply(None, S, Layout())[1]
+            changed = _made_by(one, one.apply(None, S, Layout())[1], S)
             norms = np.linalg.norm(changed, axis=1)
             kept = (norms > 0) & (np.arange(len(S)) >= n_fixed)  # a profile that would vanish stays
             S = np.where(kept[:, None], changed / np.where(kept, norms, 1.0)[:, None], S)
@@ -102,9 +102,26 @@ class Constraints:
         """Concentrations (samples, components) of the finished answer that obey; its profiles stay."""
         for one in self.at("answer"):
             changed = one.apply(C, S, layout)[0]
-            C = C if changed is None else changed
+            C = C if changed is None else _made_by(one, changed, C)
         return C
 
     def violations(self, C: FloatArray, S: FloatArray, layout: Layout) -> dict[str, float]:
         """How far an answer is from obeying each: 0 where it does."""
-        return {one.kind: one.violation(C, S, layout) for one in self.given}
+        told = {one.kind: one.violation(C, S, layout) for one in self.given}
+        found = {kind: check_number(value, f"the violation of {kind}") for kind, value in told.items()}
+        if unclear := [kind for kind, value in found.items() if np.isnan(value)]:
+            raise InputError(f"the violation of {unclear[0]} must be a number, not NaN.")
+        return found
+
+
+def _made_by(one: Constraint, values: Any, like: FloatArray) -> FloatArray:
+    """What a constraint has made of an array, if it can stand for it."""
+    made = (
+        values if values is like else as_numbers(values, f"what the constraint {one.kind} gives", copy=False)
+    )
+    if made.shape != like.shape or not np.isfinite(made).all():
+        raise InputError(
+            f"the constraint {one.kind} must give finite numbers of shape {like.shape}, but gives "
+            f"{'shape ' + str(made.shape) if made.shape != like.shape else 'others'}."
+        )
+    return made

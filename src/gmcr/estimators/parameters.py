@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,16 @@ from gmcr.constraints import Closure, Constraint, Constraints, Layout, Reference
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.noise import LAWS, Constant, NoiseLaw, Sigma, law_of_replicates
-from gmcr.validation import FloatArray, check_pool, check_seed, check_whole
+from gmcr.validation import (
+    FloatArray,
+    as_labels,
+    check_callback,
+    check_number,
+    check_pool,
+    check_seed,
+    check_whole,
+)
+from gmcr.window.distinct_samples import distinct_samples
 from gmcr.window.search import Options
 
 if TYPE_CHECKING:
@@ -31,6 +41,7 @@ def check_options(
 
     law, sigma : what `known_noise` says;  layout : of the samples that are solved for
     """
+    check_callback(model.callback)
     constraints = model._constraints
     n_components = None if model.n_components == "auto" else check_whole(model.n_components, "n_components")
     max_components = (
@@ -57,9 +68,19 @@ def check_options(
     )
 
 
+def given_constraints(model: GMCR) -> list[Constraint]:
+    """The model's own constraints; what can be gone through once only would be gone at the next fit."""
+    given = model.constraints
+    if given is None or isinstance(given, Constraint):
+        return [] if given is None else [given]
+    if not isinstance(given, list | tuple):
+        raise InputError(f"constraints must be a list of objects of gmcr.constraints, not {given!r:.60}.")
+    return list(given)
+
+
 def check_constraints(model: GMCR, n_channels: int | None = None) -> Constraints:
     """All that the answer must obey: the model's constraints, and its parameters that stand for one."""
-    more: list[Constraint] = [] if model.constraints is None else list(model.constraints)
+    more = given_constraints(model)
     if model.fixed_components is not None:
         more.append(ReferenceProfile(check_pool(model.fixed_components, n_channels, "fixed_components")))
     if model.closure:
@@ -75,20 +96,26 @@ def check_constraints(model: GMCR, n_channels: int | None = None) -> Constraints
 
 
 def known_noise(
-    parameter: Any, given: Any, replicates: Any, D: FloatArray
+    parameter: Any, given: Any, replicates: Any, D: FloatArray, weight: FloatArray
 ) -> tuple[str | NoiseLaw, Sigma | None]:
     """What is known of the noise of samples D: a law or its name, and the noise itself where it is given.
 
-    parameter : the estimator's `noise`;  given, replicates : what came to `fit`
+    parameter : the estimator's `noise`;  given, replicates : what came to `fit`;  weight : (samples,)
     """
     law = _check_law(parameter)
     if replicates is not None:
         if given is not None or isinstance(law, NoiseLaw):
             raise InputError("replicates tell the noise, and so does noise; give one of them.")
-        law = law_of_replicates(D, replicates, law)
+        labels = as_labels(replicates, "replicates")
+        rows = np.arange(len(D))
+        if labels.shape == rows.shape:  # else it is refused below; a copy tells nothing of the noise
+            runs = np.unique(labels.astype(str), return_inverse=True)[1]
+            rows = np.sort(distinct_samples(D, weight, layout=Layout(runs))[0])
+            labels = labels[rows]
+        law = law_of_replicates(D[rows], labels, law)
     if given is None or isinstance(given, NoiseLaw):
         return law if given is None else given, None
-    if np.ndim(given) == 0:
+    if isinstance(given, str) or not hasattr(given, "__len__"):
         return _check_law(given), None
     return law if isinstance(law, str) else law.kind, Sigma.given(given, D)
 
@@ -106,11 +133,16 @@ def _check_law(noise: Any) -> str | NoiseLaw:
             f"noise must be a law, its name or a number, not {noise!r:.40}; "
             "noise known per sample goes to fit(D, noise=...)."
         )
-    return Constant(float(noise))
+    return Constant(check_number(noise, "noise"))
 
 
 def _check_band(band: Any, *, chosen_otherwise: bool) -> None:
-    if not (isinstance(band, tuple | list) and len(band) == 2 and band[0] <= band[1]):
+    if not (
+        isinstance(band, tuple | list)
+        and len(band) == 2
+        and all(isinstance(edge, Real) for edge in band)
+        and band[0] <= band[1]
+    ):
         raise InputError(f"r2_band must be (low, high), two values of R², not {band!r}.")
     if chosen_otherwise:
         raise InputError(

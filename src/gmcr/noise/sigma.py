@@ -31,6 +31,10 @@ class Sigma:
     def given(cls, noise: ArrayLike | Sigma, D: FloatArray) -> Sigma:
         """As given for the samples D, never below rounding: one number, one per sample, or one per entry."""
         if isinstance(noise, Sigma):
+            if noise.values.shape not in (D.shape, D.shape[:1]):
+                raise InputError(
+                    f"noise is for a table of another shape, {noise.values.shape}, not {D.shape}."
+                )
             return noise
         values = as_numbers(noise, "noise")
         if values.ndim < 2:

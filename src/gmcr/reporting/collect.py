@@ -47,7 +47,7 @@ Facts = dict[str, Any]  # fields of `Contents`
 class Fitted(Protocol):
     """What a report asks of the estimator that made a decomposition; one that has not all of it is not asked."""
 
-    fixed_components: Any
+    n_fixed_: int
     count_: Evidence
 
     def decode(self, D: Any) -> Decoding: ...
@@ -160,7 +160,7 @@ def _bounded(errors: FloatArray, kind: type = np.float64) -> FloatArray:
 
 
 def _n_fixed(model: Fitted | None) -> int:
-    return 0 if model is None or model.fixed_components is None else len(model.fixed_components)
+    return 0 if model is None else model.n_fixed_
 
 
 def _separation(found: Decomposition) -> Facts:
