@@ -123,7 +123,8 @@ def _call_helper(work: Callable[[], None], helpers: list[Future[None]]) -> bool:
     def help_out() -> None:
         if done.set_running_or_notify_cancel():
             try:
-                done.set_result(work())
+                work()
+                done.set_result(None)
             except BaseException as error:
                 done.set_exception(error)
 

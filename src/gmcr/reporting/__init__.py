@@ -12,3 +12,5 @@
 A page computes nothing that is not already in its contents, and nothing here knows a solver: an estimator comes
 in by what it offers (`collect.Fitted`). Text from files is data: it is escaped, wherever it goes.
 """
+
+from gmcr.reporting import sections  # before anybody else adds one

@@ -23,6 +23,7 @@ from gmcr.errors import GMCRError, InputError
 from gmcr.io.table import Table
 from gmcr.noise import degrees_of_freedom, root_mean_square, rounding_floor
 from gmcr.rank import estimate_rank
+from gmcr.registry import load_plugins
 from gmcr.reporting.contents import Contents, LibraryMatch
 from gmcr.theory.ambiguity import feasible_bands
 from gmcr.theory.certificate import certify
@@ -105,6 +106,7 @@ def collect(
             "certificate": lambda: _certificate(D, found, judge),
             "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds)},
         }
+    load_plugins()  # what it warns of is not to be ignored
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for key, task in tasks.items():
