@@ -731,6 +731,9 @@ def test_report_of_any_decomposition(tmp_path):
     assert "Not certified" not in read.text
     with pytest.raises(InputError, match="give the samples that were unmixed"):
         gmcr.report(mix.D[1:], found, tmp_path / "r.html")
+    for path in (None, 5):
+        with pytest.raises(InputError, match="path must be the name of a file"):
+            gmcr.report(mix.D, found, path)
     away, found = Table(mix.D, np.arange(40.0) + 3), replace(found, axis=np.arange(40.0))
     with pytest.raises(InputError, match="different axes"):
         gmcr.report(away, found, tmp_path / "r.html")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -191,9 +193,16 @@ def check_callback(callback: Any) -> None:
         raise InputError(f"callback must be a function or None, not {callback!r:.60}.")
 
 
+def check_path(path: Any, name: str = "path") -> Path:
+    """The name of a file or a folder."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"{name} must be the name of a file or a folder, not {path!r:.60}.")
+    return Path(path)
+
+
 def check_number(value: Any, name: str) -> float:
-    """One number, which may be infinite or NaN."""
-    if not isinstance(value, Real):
+    """One number, which may be infinite."""
+    if not isinstance(value, Real) or value != value:
         raise InputError(f"{name} must be a number, not {value!r:.60}.")
     try:
         return float(value)

@@ -23,11 +23,21 @@ from gmcr.eb.progress import listening
 from gmcr.eb.settings import Settings, scaled_rate
 from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
+from gmcr.estimators.labels import channel_axis, sample_names
+from gmcr.estimators.parameters import check_band
 from gmcr.estimators.window import GMCR
 from gmcr.metrics import r_squared
 from gmcr.noise import degrees_of_freedom, estimate_noise, law_of
 from gmcr.storage import Arrays, Header, pack_table, unpack_table
-from gmcr.validation import FloatArray, check_seed, check_whole, refuse_negative
+from gmcr.validation import (
+    FloatArray,
+    check_callback,
+    check_number,
+    check_path,
+    check_seed,
+    check_whole,
+    refuse_negative,
+)
 from gmcr.window.distinct_samples import count_above_noise
 
 DECODERS = ("gate", "floor", "exact")
@@ -166,10 +176,15 @@ class EBgMCR(Solver):
 
     def fit(self, D: Samples, y: Any = None) -> EBgMCR:
         """Train on samples D (samples, channels); on Ctrl-C the run so far is what is kept."""
+        with self._kept_if_refused():
+            return self._fit(D)
+
+    def _fit(self, D: Samples) -> EBgMCR:
         samples = self._samples(D, reset=True)
         if not self.signed:
             refuse_negative(samples, count_above_noise)
         settings = self._settings()
+        folder = None if self.folder is None else check_path(self.folder, "folder")
         X = torch.as_tensor(samples, dtype=torch.float32, device=chosen_device(self.device))
         run = training.start(
             X,
@@ -181,7 +196,6 @@ class EBgMCR(Solver):
             seed=check_seed(self.random_state),
         )
         first = _gate_tensors(run.model)
-        folder = None if self.folder is None else Path(self.folder)
         if folder is not None and (folder / training.STATE_FILE).exists():
             training.resume(run, X, folder / training.STATE_FILE)
         with listening(self.callback, bool(self.verbose), self.max_epochs, run.epoch) as listener:
@@ -190,8 +204,8 @@ class EBgMCR(Solver):
                     run, X, self.max_epochs, folder=folder, save_every=self.save_every, listener=listener
                 )
             except KeyboardInterrupt:
-                warnings.warn("the run was interrupted; this is its state so far.", stacklevel=2)
-        self._learn(run, X, samples, folder, first)
+                warnings.warn("the run was interrupted; this is its state so far.", stacklevel=3)
+        self._learn(run, X, D, samples, folder, first)
         return self
 
     # Answers
@@ -230,11 +244,10 @@ class EBgMCR(Solver):
         tensors, answer, slots = self._chosen(self._usual_rule if rule is None else rule, band)
         S = answer.components
         if by == "exact":
-            return decode(samples, S, signed=self.signed)
-        C = _gated(self._model(tensors), samples)[:, list(slots)]
-        C = np.where(np.abs(C) > floor, C, 0.0) if by == "floor" else C
-        assert answer.noise_law is not None
-        return decoded_as(samples, S, C, law_of(answer.noise_law), signed=self.signed)
+            return decode(samples, S, signed=answer.signed)
+        C = _gated(self._model(tensors, answer.signed), samples)[:, list(slots)]
+        C = np.where(np.abs(C) > check_number(floor, "floor"), C, 0.0) if by == "floor" else C
+        return decoded_as(samples, S, C, law_of(answer.noise_law or {}), signed=answer.signed)
 
     def transform(self, D: Samples) -> FloatArray:
         """Concentrations by the frozen gate of the fewest-components checkpoint, or of the final state."""
@@ -281,7 +294,7 @@ class EBgMCR(Solver):
             bound,
             self._radius,
             self._n_gate_parameters,
-            self.pool_size,
+            self._mean_gaps.shape[1],
             self._n_samples,
             alpha,
         )
@@ -308,8 +321,7 @@ class EBgMCR(Solver):
 
     def _keep(self, found: Decomposition) -> None:
         super()._keep(found)
-        assert found.noise_law is not None
-        self.noise_law_ = law_of(found.noise_law)
+        self.noise_law_ = law_of(found.noise_law or {})
 
     def _settings(self) -> Settings:
         settings = self.settings or Settings()
@@ -317,18 +329,22 @@ class EBgMCR(Solver):
             raise InputError(f"usage must be one of {', '.join(SCHEDULES)}, not {self.usage!r}.")
         for name in ("pool_size", "max_epochs", "save_every"):
             check_whole(getattr(self, name), name)
+        check_callback(self.callback)
+        if not check_number(self.lowest_band, "lowest_band") < 1:
+            raise InputError(f"lowest_band must be below 1, the largest R², not {self.lowest_band}.")
         if self.learning_rate is None:
             return settings
         if self.learning_rate == "scaled":
             return replace(settings, learning_rate=scaled_rate(self.pool_size, settings))
         if isinstance(self.learning_rate, str):
             raise InputError(f'learning_rate must be a number or "scaled", not {self.learning_rate!r}.')
-        return replace(settings, learning_rate=float(self.learning_rate))
+        return replace(settings, learning_rate=check_number(self.learning_rate, "learning_rate"))
 
     def _learn(
         self,
         run: training.Run,
         X: torch.Tensor,
+        D: Samples,
         samples: FloatArray,
         folder: Path | None,
         first: torch.Tensor,
@@ -339,9 +355,9 @@ class EBgMCR(Solver):
         self.history_ = pd.DataFrame(run.history).astype({"epoch": int, "count": int, "usage": int})
         self._n_samples = len(samples)
         self._bands = run.bands
-        self.bands_ = [self._band(run, band, samples) for band in sorted(run.bands.kept)]
+        self.bands_ = [self._band(run, band, D, samples) for band in sorted(run.bands.kept)]
         self._final_tensors = training.copied(run.model)
-        self.final_, self._final_slots = self._answer(self._final_tensors, samples)
+        self.final_, self._final_slots = self._answer(self._final_tensors, D, samples)
         self._keep(self.select(self._usual_rule))
         self._mean_gaps = (
             np.array(run.mean_gaps).reshape(-1, self.pool_size)
@@ -354,17 +370,17 @@ class EBgMCR(Solver):
             self._energy_bound = float(run.model.energies(X).abs().max())
         self._radius = float((_gate_tensors(run.model) - first).norm())
 
-    def _band(self, run: training.Run, band: int, samples: FloatArray) -> Band:
+    def _band(self, run: training.Run, band: int, D: Samples, samples: FloatArray) -> Band:
         kept = run.bands.kept[band]
-        answer, slots = self._answer(kept.tensors, samples)
+        answer, slots = self._answer(kept.tensors, D, samples)
         low, high = run.bands.edges(band)
         return Band(low, high, kept.epoch, kept.count, kept.r2, kept.usage, answer, slots)
 
     def _answer(
-        self, tensors: dict[str, torch.Tensor], samples: FloatArray
+        self, tensors: dict[str, torch.Tensor], D: Samples, samples: FloatArray
     ) -> tuple[Decomposition, tuple[int, ...]]:
         """A state's pool in use with the gate's concentrations of the training samples, and its slots."""
-        model = self._model(tensors)
+        model = self._model(tensors, self.signed)
         with torch.inference_mode():
             S = model.pool().double().numpy()
         C = _gated(model, samples)
@@ -377,6 +393,8 @@ class EBgMCR(Solver):
             S[slots],
             noise=law.sigma(samples, fit).per_sample(samples),
             noise_law=law.as_dict(),
+            axis=channel_axis(D),
+            sample_names=sample_names(D),
             signed=self.signed,
             settings={"solver": "eb", "pool_size": self.pool_size, "usage": self.usage},
             fit={"r2": float(r_squared(samples, fit))},
@@ -388,6 +406,9 @@ class EBgMCR(Solver):
     def _pack(self) -> tuple[Arrays, Header]:
         """Every checkpoint with its answer and tensors, the history, and what the anchors need."""
         parameters = {name: value for name, value in self.get_params().items() if name not in NOT_STORED}
+        parameters["device"] = str(self.device)
+        if not isinstance(self.random_state, int | np.integer | None):
+            del parameters["random_state"]
         parameters["folder"] = None if self.folder is None else os.fspath(self.folder)
         arrays, columns = pack_table(self.history_, "history")
         answers: dict[str, tuple[Any, ...]] = {
@@ -448,8 +469,8 @@ class EBgMCR(Solver):
 
     # Parts
 
-    def _model(self, tensors: dict[str, torch.Tensor]) -> Model:
-        model = Model(self.n_features_in_, self.pool_size, self._settings(), self.signed)
+    def _model(self, tensors: dict[str, torch.Tensor], signed: bool) -> Model:
+        model = Model(self.n_features_in_, len(tensors["profile"]), self._settings(), signed)
         model.load_state_dict(tensors)
         return model
 
@@ -461,7 +482,7 @@ class EBgMCR(Solver):
             return self._final_tensors, self.final_, self._final_slots
         if band is None and rule != "fewest":
             raise InputError(f'rule must be "fewest" or "final", not {rule!r}.')
-        number = self._bands.fewest() if band is None else self._bands.with_edges(*band)
+        number = self._bands.fewest() if band is None else self._bands.with_edges(*check_band(band, "band"))
         kept = self.bands_[sorted(self._bands.kept).index(number)]
         return self._bands.kept[number].tensors, kept.decomposition, kept.slots
 
@@ -469,7 +490,10 @@ class EBgMCR(Solver):
 def chosen_device(device: str) -> torch.device:
     """The device asked for; "auto" takes CUDA, then MPS, then the processor."""
     if device != "auto":
-        return torch.device(device)
+        try:
+            return torch.empty(0, device=torch.device(device)).device
+        except (AssertionError, RuntimeError, TypeError):
+            raise InputError(f"device must be auto or one that torch has here, not {device!r:.60}.") from None
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

@@ -53,8 +53,11 @@ def check_options(
     if n_components is not None and max_components is not None and n_components > max_components:
         raise InputError(f"n_components is {n_components}, above max_components, {max_components}.")
     if model.r2_band is not None:
-        noise_known = sigma is not None or isinstance(law, NoiseLaw)
-        _check_band(model.r2_band, chosen_otherwise=n_components is not None or noise_known)
+        check_band(model.r2_band)
+        if n_components is not None or sigma is not None or isinstance(law, NoiseLaw):
+            raise InputError(
+                "r2_band chooses the solution, and so does a given count or noise; give one of them."
+            )
     return Options(
         n_components=n_components,
         max_components=max_components,
@@ -136,18 +139,14 @@ def _check_law(noise: Any) -> str | NoiseLaw:
     return Constant(check_number(noise, "noise"))
 
 
-def _check_band(band: Any, *, chosen_otherwise: bool) -> None:
-    if not (
-        isinstance(band, tuple | list)
-        and len(band) == 2
-        and all(isinstance(edge, Real) for edge in band)
-        and band[0] <= band[1]
-    ):
-        raise InputError(f"r2_band must be (low, high), two values of R², not {band!r}.")
-    if chosen_otherwise:
-        raise InputError(
-            "r2_band chooses the solution, and so does a given count or noise; give one of them."
-        )
+def check_band(band: Any, name: str = "r2_band") -> tuple[float, float]:
+    """Two values of R²."""
+    is_pair = (
+        isinstance(band, tuple | list) and len(band) == 2 and all(isinstance(edge, Real) for edge in band)
+    )
+    if not (is_pair and band[0] <= band[1]):
+        raise InputError(f"{name} must be (low, high), two values of R², not {band!r}.")
+    return band[0], band[1]
 
 
 def _starting_pool(warm_start: Any, n_channels: int, fixed: FloatArray | None) -> FloatArray | None:
