@@ -113,7 +113,7 @@ def test_a_constraint_comes_back_from_what_is_stored(one):
         (lambda: Constraints.of(["non-negative"]), "objects of gmcr.constraints"),
         (lambda: Closure("a"), "closure must be a number, not 'a'"),
         (lambda: Closure(np.ones(2)), "closure must be a number"),
-        (lambda: Closure(np.nan), "positive number"),
+        (lambda: Closure(np.nan), "closure must be a number, not nan"),
         (lambda: ReferenceProfile([[1, 2], [3]]), "rows of different lengths"),
         (lambda: Layout.of([[1], [1, 2]], None, 2), "runs must be a list of labels"),
         (lambda: Layout.of(np.array([b"\xff", b"a"]), None, 2), "runs must be a list of labels"),
@@ -158,7 +158,7 @@ class Strange(Constraint):
 @pytest.mark.parametrize("given", [np.full((40, 5), np.nan), np.ones((3, 5)), "x", 1j, [[1], [1, 2]]])
 def test_what_a_constraint_gives_is_looked_at(mix, given):
     strange = Constraints.of([Strange(given)])
-    with pytest.raises(InputError, match="the constraint strange"):
+    with pytest.raises(InputError, match="what the constraint strange gives"):
         strange.on_answer(mix.C, mix.S, Layout())
     with pytest.raises(InputError, match="the constraint strange"):
         strange.on_pool(mix.S, np.ones(5), 0)

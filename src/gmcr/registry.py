@@ -98,7 +98,7 @@ def rebuilt(registry: Registry[type[T]], stored: Mapping[str, Any]) -> T:
 
 
 _registries: list[Registry] = []
-_lock = threading.RLock()  # one thread loads, the others wait for all of it
+_lock = threading.RLock()  # one thread loads, the others wait for all of it, and so do forks
 _loading: str | None = None  # the entry point whose module is being imported
 _loaded = False
 
@@ -111,9 +111,7 @@ def load_plugins() -> None:
     try:
         if _loaded or _loading is not None:  # a package that looks into a registry while it is loaded
             return
-        if hasattr(
-            os, "register_at_fork"
-        ):  # now: taken before the locks of `threads`, that a package may need
+        if hasattr(os, "register_at_fork"):  # only now, to be taken before the locks of `threads`
             os.register_at_fork(before=_alone, after_in_parent=_after_fork, after_in_child=_after_fork)
         for entry in entry_points(group=GROUP):
             _load(entry)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,13 +45,15 @@ def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
         raise InputError(_text_message(array, name)) from None
 
 
-def as_labels(labels: Any, name: str) -> NDArray[Any]:
-    """Labels as an array of any shape that can be written as text."""
+def as_labels(labels: Any, n_samples: int, name: str) -> NDArray[Any]:
+    """Labels that can be written as text: (samples,)."""
     try:
         array = np.asarray(labels)
         array.astype(str)
     except ValueError:
         raise InputError(f"{name} must be a list of labels, texts or numbers, one per sample.") from None
+    if array.shape != (n_samples,):
+        raise InputError(f"{name} must have {n_samples} labels, one per sample, but has shape {array.shape}.")
     return array
 
 
@@ -187,27 +187,16 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
-def check_callback(callback: Any) -> None:
-    """Refuse what cannot be called."""
-    if callback is not None and not callable(callback):
-        raise InputError(f"callback must be a function or None, not {callback!r:.60}.")
-
-
-def check_path(path: Any, name: str = "path") -> Path:
-    """The name of a file or a folder."""
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"{name} must be the name of a file or a folder, not {path!r:.60}.")
-    return Path(path)
+def require(fine: Any, name: str, what: str, value: Any) -> None:
+    """Refuse a value that is not what it must be."""
+    if not fine:
+        raise InputError(f"{name} must be {what}, not {' '.join(repr(value).split())[:60]}.")
 
 
 def check_number(value: Any, name: str) -> float:
     """One number, which may be infinite."""
-    if not isinstance(value, Real) or value != value:
-        raise InputError(f"{name} must be a number, not {value!r:.60}.")
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf
+    require(isinstance(value, Real) and value == value, name, "a number", value)
+    return float(value)
 
 
 def check_seed(random_state: Any) -> int:

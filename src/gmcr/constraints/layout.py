@@ -36,11 +36,7 @@ class Layout:
                 )
         if runs is None:
             return cls(None, places)
-        labels = as_labels(runs, "runs")
-        if labels.shape != (n_samples,):
-            raise InputError(
-                f"runs must have {n_samples} labels, one per sample, but has shape {labels.shape}."
-            )
+        labels = as_labels(runs, n_samples, "runs")
         return cls(np.unique(labels.astype(str), return_inverse=True)[1], places)
 
     @property

@@ -27,14 +27,14 @@ class ReferenceProfile(Constraint):
     stages: ClassVar[frozenset[Stage]] = frozenset({"solver"})
 
     def __post_init__(self) -> None:
-        given = np.atleast_2d(as_numbers(self.profiles, "fixed_components"))
-        profiles = check_pool(given, name="fixed_components")
+        name = "fixed_components"
+        given = check_pool(np.atleast_2d(as_numbers(self.profiles, name)), name=name)
         # By a power of two first, which loses no digit, so that squares are numbers for any unit.
-        size = np.frexp(np.abs(profiles).max(axis=1, keepdims=True))[1]
-        profiles = np.ldexp(profiles, -size)
-        norms = np.linalg.norm(profiles, axis=1, keepdims=True)
+        size = np.frexp(np.abs(given).max(axis=1, keepdims=True))[1]
+        scaled = np.ldexp(given, -size)
+        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
         is_unit = np.abs(np.ldexp(norms, size) - 1.0) < ROUNDING  # as from a file: to come back the same
-        profiles = np.where(is_unit, given, profiles / norms)
+        profiles = np.where(is_unit, given, scaled / norms)
         profiles.setflags(write=False)
         object.__setattr__(self, "profiles", profiles)
 

@@ -14,7 +14,7 @@ from gmcr.constraints.layout import Layout
 from gmcr.constraints.nonnegative import NonNegative
 from gmcr.constraints.reference import ReferenceProfile
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray, as_numbers, check_number
+from gmcr.validation import FloatArray, as_numbers, check_number, require
 
 K = TypeVar("K", bound=Constraint)
 
@@ -113,12 +113,8 @@ class Constraints:
 
 def _made_by(one: Constraint, values: Any, like: FloatArray) -> FloatArray:
     """What a constraint has made of an array, if it can stand for it."""
-    made = (
-        values if values is like else as_numbers(values, f"what the constraint {one.kind} gives", copy=False)
-    )
-    if made.shape != like.shape or not np.isfinite(made).all():
-        raise InputError(
-            f"the constraint {one.kind} must give finite numbers of shape {like.shape}, but gives "
-            f"{'shape ' + str(made.shape) if made.shape != like.shape else 'others'}."
-        )
+    name = f"what the constraint {one.kind} gives"
+    made = as_numbers(values, name, copy=False)
+    fine = made.shape == like.shape and np.isfinite(made).all()
+    require(fine, name, f"finite numbers of shape {like.shape}", made)
     return made

@@ -29,15 +29,7 @@ from gmcr.estimators.window import GMCR
 from gmcr.metrics import r_squared
 from gmcr.noise import degrees_of_freedom, estimate_noise, law_of
 from gmcr.storage import Arrays, Header, pack_table, unpack_table
-from gmcr.validation import (
-    FloatArray,
-    check_callback,
-    check_number,
-    check_path,
-    check_seed,
-    check_whole,
-    refuse_negative,
-)
+from gmcr.validation import FloatArray, check_number, check_seed, check_whole, refuse_negative, require
 from gmcr.window.distinct_samples import count_above_noise
 
 DECODERS = ("gate", "floor", "exact")
@@ -184,7 +176,9 @@ class EBgMCR(Solver):
         if not self.signed:
             refuse_negative(samples, count_above_noise)
         settings = self._settings()
-        folder = None if self.folder is None else check_path(self.folder, "folder")
+        fine = self.folder is None or isinstance(self.folder, str | os.PathLike)
+        require(fine, "folder", "the name of a folder", self.folder)
+        folder = None if self.folder is None else Path(self.folder)
         X = torch.as_tensor(samples, dtype=torch.float32, device=chosen_device(self.device))
         run = training.start(
             X,
@@ -329,9 +323,9 @@ class EBgMCR(Solver):
             raise InputError(f"usage must be one of {', '.join(SCHEDULES)}, not {self.usage!r}.")
         for name in ("pool_size", "max_epochs", "save_every"):
             check_whole(getattr(self, name), name)
-        check_callback(self.callback)
-        if not check_number(self.lowest_band, "lowest_band") < 1:
-            raise InputError(f"lowest_band must be below 1, the largest R², not {self.lowest_band}.")
+        require(self.callback is None or callable(self.callback), "callback", "a function", self.callback)
+        below = check_number(self.lowest_band, "lowest_band") < 1
+        require(below, "lowest_band", "below 1, the largest R²", self.lowest_band)
         if self.learning_rate is None:
             return settings
         if self.learning_rate == "scaled":

@@ -11,15 +11,7 @@ from gmcr.constraints import Closure, Constraint, Constraints, Layout, Reference
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.noise import LAWS, Constant, NoiseLaw, Sigma, law_of_replicates
-from gmcr.validation import (
-    FloatArray,
-    as_labels,
-    check_callback,
-    check_number,
-    check_pool,
-    check_seed,
-    check_whole,
-)
+from gmcr.validation import FloatArray, as_labels, check_pool, check_seed, check_whole, require
 from gmcr.window.distinct_samples import distinct_samples
 from gmcr.window.search import Options
 
@@ -41,7 +33,7 @@ def check_options(
 
     law, sigma : what `known_noise` says;  layout : of the samples that are solved for
     """
-    check_callback(model.callback)
+    require(model.callback is None or callable(model.callback), "callback", "a function", model.callback)
     constraints = model._constraints
     n_components = None if model.n_components == "auto" else check_whole(model.n_components, "n_components")
     max_components = (
@@ -74,10 +66,8 @@ def check_options(
 def given_constraints(model: GMCR) -> list[Constraint]:
     """The model's own constraints; what can be gone through once only would be gone at the next fit."""
     given = model.constraints
-    if given is None or isinstance(given, Constraint):
-        return [] if given is None else [given]
-    if not isinstance(given, list | tuple):
-        raise InputError(f"constraints must be a list of objects of gmcr.constraints, not {given!r:.60}.")
+    given = [] if given is None else [given] if isinstance(given, Constraint) else given
+    require(isinstance(given, list | tuple), "constraints", "a list of objects of gmcr.constraints", given)
     return list(given)
 
 
@@ -109,13 +99,10 @@ def known_noise(
     if replicates is not None:
         if given is not None or isinstance(law, NoiseLaw):
             raise InputError("replicates tell the noise, and so does noise; give one of them.")
-        labels = as_labels(replicates, "replicates")
-        rows = np.arange(len(D))
-        if labels.shape == rows.shape:  # else it is refused below; a copy tells nothing of the noise
-            runs = np.unique(labels.astype(str), return_inverse=True)[1]
-            rows = np.sort(distinct_samples(D, weight, layout=Layout(runs))[0])
-            labels = labels[rows]
-        law = law_of_replicates(D[rows], labels, law)
+        labels = as_labels(replicates, len(D), "replicates")
+        same = Layout(np.unique(labels.astype(str), return_inverse=True)[1])
+        rows = np.sort(distinct_samples(D, weight, layout=same)[0])  # copies tell nothing of the noise
+        law = law_of_replicates(D[rows], labels[rows], law)
     if given is None or isinstance(given, NoiseLaw):
         return law if given is None else given, None
     if isinstance(given, str) or not hasattr(given, "__len__"):
@@ -136,17 +123,14 @@ def _check_law(noise: Any) -> str | NoiseLaw:
             f"noise must be a law, its name or a number, not {noise!r:.40}; "
             "noise known per sample goes to fit(D, noise=...)."
         )
-    return Constant(check_number(noise, "noise"))
+    return Constant(float(noise))
 
 
-def check_band(band: Any, name: str = "r2_band") -> tuple[float, float]:
-    """Two values of R²."""
-    is_pair = (
-        isinstance(band, tuple | list) and len(band) == 2 and all(isinstance(edge, Real) for edge in band)
-    )
-    if not (is_pair and band[0] <= band[1]):
-        raise InputError(f"{name} must be (low, high), two values of R², not {band!r}.")
-    return band[0], band[1]
+def check_band(band: Any, name: str = "r2_band") -> Any:
+    """(low, high), two values of R²."""
+    fine = isinstance(band, tuple | list) and len(band) == 2 and all(isinstance(edge, Real) for edge in band)
+    require(fine and band[0] <= band[1], name, "(low, high), two values of R²", band)
+    return band
 
 
 def _starting_pool(warm_start: Any, n_channels: int, fixed: FloatArray | None) -> FloatArray | None:

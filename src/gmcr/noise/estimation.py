@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gmcr.errors import InputError
 from gmcr.noise.law import LAWS, NoiseLaw
 from gmcr.noise.sigma import count_present
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, as_labels
 
 # Laws are compared on the samples that at least one of them explains, to so many standard deviations, by a
 # Student likelihood with few degrees of freedom, which counts what is left of strangers by its logarithm.
@@ -108,11 +108,7 @@ def law_of_replicates(D: FloatArray, replicates: ArrayLike, kind: str = "auto") 
     replicates : (samples,) labels; samples with the same label are measurements of one thing
     kind : a law's name, or "auto"
     """
-    labels = np.asarray(replicates)
-    if labels.shape != (len(D),):
-        raise InputError(
-            f"replicates must have {len(D)} labels, one per sample, but has shape {labels.shape}."
-        )
+    labels = as_labels(replicates, len(D), "replicates")
     _, which, counts = np.unique(labels.astype(str), return_inverse=True, return_counts=True)
     present = ~np.isnan(D)
     seen, total = np.zeros((len(counts), D.shape[1])), np.zeros((len(counts), D.shape[1]))

@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Self
 
 from numpy.random import Generator
 
-from gmcr.errors import InputError
 from gmcr.noise.sigma import Sigma
 from gmcr.registry import Registry, rebuilt
-from gmcr.validation import FloatArray, check_number
+from gmcr.validation import FloatArray, check_number, require
 
 LARGEST = 1e150  # its square is still a number
 
@@ -42,10 +41,8 @@ class NoiseLaw(ABC):
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if not 0 <= (number := check_number(value, f"the noise {name}")) < LARGEST:
-                raise InputError(
-                    f"the noise {name} must be finite and not negative, below 1e150, not {number:g}."
-                )
+            fine = 0 <= check_number(value, f"the noise {name}") < LARGEST
+            require(fine, f"the noise {name}", "finite and not negative, below 1e150", value)
 
     @abstractmethod
     def sigma(self, D: FloatArray, fit: FloatArray | None = None) -> Sigma:

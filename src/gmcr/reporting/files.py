@@ -18,7 +18,7 @@ from gmcr.reporting.png import as_png
 from gmcr.reporting.section import SECTIONS, Row, make_sections
 from gmcr.reporting.svg import as_svg
 from gmcr.storage import write_whole
-from gmcr.validation import check_path
+from gmcr.validation import require
 
 TOGETHER = 6  # series to choose from that are drawn over each other; more get a panel each
 PANELS = 64  # of those first in the palette
@@ -54,7 +54,7 @@ def report(
     >>> mix = make_mixtures(n_components=3, n_samples=20, n_features=40, random_state=0)
     >>> report(mix.D, Decomposition.from_factors(mix.C, mix.S), "report.html")  # doctest: +SKIP
     """
-    path = check_path(path)
+    require(isinstance(path, str | os.PathLike), "path", "the name of a file", path)
     write_report(collect(decomposition, D, model=model, source=source, seconds=seconds), path)
 
 
