@@ -294,6 +294,10 @@ def test_constraints_are_saved_with_the_model(mix, tmp_path):
     assert again.constraints == model.constraints
     assert again.violations_ == model.violations_
     np.testing.assert_array_equal(again.transform(mix.D), model.transform(mix.D))
+    arrays, header = read_model(tmp_path / "run.gmcr")
+    del header["constraints"], arrays["reference"]  # as files were before
+    write_model(tmp_path / "old.gmcr", arrays, header)
+    assert set(GMCR.load(tmp_path / "old.gmcr")._constraints.given) == set(model._constraints.given)
 
 
 def test_a_file_holds_the_constraints_of_the_fit(mix, tmp_path):
