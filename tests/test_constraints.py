@@ -21,7 +21,10 @@ from gmcr.constraints import (
     ReferenceProfile,
     constraint_of,
 )
-from gmcr.errors import InputError
+from gmcr.errors import FileError, InputError
+from gmcr.naming import Library, match
+from gmcr.reporting.collect import collect
+from gmcr.storage import read_model, write_model
 from gmcr.window.distinct_samples import distinct_samples
 from gmcr.window.search import Options, prepare
 
@@ -116,11 +119,60 @@ def test_a_constraint_comes_back_from_what_is_stored(one):
         ),
         (lambda: GMCR(constraints=3).fit(np.eye(4)), "objects of gmcr.constraints, not 3"),
         (lambda: Constraints.of(["non-negative"]), "objects of gmcr.constraints"),
+        (lambda: Closure("a"), "closure must be a number, not 'a'"),
+        (lambda: Closure(np.ones(2)), "closure must be a number"),
+        (lambda: Closure(np.nan), "closure must be a number, not nan"),
+        (lambda: ReferenceProfile([[1, 2], [3]]), "rows of different lengths"),
+        (lambda: Layout.of([[1], [1, 2]], None, 2), "runs must be a list of labels"),
+        (lambda: Layout.of(np.array([b"\xff", b"a"]), None, 2), "runs must be a list of labels"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**700, 2.0**-700])
+def test_profiles_come_back_to_the_last_digit_whatever_their_unit(unit):
+    for row in np.random.default_rng(0).random((100, 30)):
+        one = ReferenceProfile(row * unit)
+        assert constraint_of(one.as_dict()) == one
+        np.testing.assert_allclose(one.profiles[0], row / np.linalg.norm(row), rtol=1e-15)
+    with pytest.raises(ValueError, match="read-only"):
+        one.profiles[0, 0] = 9.0
+
+
+def test_a_limit_beyond_all_counts_limits_nothing(mix):
+    assert AtMost(10**30).violation(mix.C, mix.S) == 0
+
+
+@dataclass(frozen=True, eq=False)
+class Strange(Constraint):
+    """One that gives what it is told to."""
+
+    given: object
+    told: object = 0.0
+
+    kind = "strange"
+    stages: ClassVar[frozenset] = frozenset({"pool", "answer"})
+
+    def apply(self, C, S, layout):
+        return (C, self.given) if C is None else (self.given, S)
+
+    def violation(self, C, S, layout=None):
+        return self.told
+
+
+@pytest.mark.parametrize("given", [np.full((40, 5), np.nan), np.ones((3, 5)), "x", 1j, [[1], [1, 2]]])
+def test_what_a_constraint_gives_is_looked_at(mix, given):
+    strange = Constraints.of([Strange(given)])
+    with pytest.raises(InputError, match="what the constraint strange gives"):
+        strange.on_answer(mix.C, mix.S, Layout())
+    with pytest.raises(InputError, match="the constraint strange"):
+        strange.on_pool(mix.S, np.ones(5), 0)
+    for told in ("x", None, np.ones(2), np.nan):
+        with pytest.raises(InputError, match="the violation of strange must be a number"):
+            Constraints.of([Strange(0, told=told)]).violations(mix.C, mix.S, Layout())
 
 
 def test_together():
@@ -190,6 +242,13 @@ def test_parameters_and_constraints_are_the_same_thing(mix):
     np.testing.assert_array_equal(by_parameter.concentrations_, by_constraint.concentrations_)
     assert set(by_constraint.violations_) == {"non-negative", "at most", "reference profile"}
     assert max(by_constraint.violations_.values()) < 1e-9
+    assert by_parameter.n_fixed_ == by_constraint.n_fixed_ == 2
+    library = Library.of(mix.S, list("abcde"))
+    reports = [collect(model.decomposition_, model=model) for model in (by_parameter, by_constraint)]
+    matches = [match(model, library).table for model in (by_parameter, by_constraint)]
+    np.testing.assert_array_equal(*(report.profile_errors for report in reports))
+    assert (reports[1].profile_errors[:2] == 0).all()
+    assert matches[0].equals(matches[1])
 
 
 def test_closure_to_any_total(mix):
@@ -253,6 +312,74 @@ def test_constraints_are_saved_with_the_model(mix, tmp_path):
     assert again.constraints == model.constraints
     assert again.violations_ == model.violations_
     np.testing.assert_array_equal(again.transform(mix.D), model.transform(mix.D))
+    arrays, header = read_model(tmp_path / "run.gmcr")
+    del header["constraints"], arrays["reference"]  # as files were before
+    write_model(tmp_path / "old.gmcr", arrays, header)
+    assert set(GMCR.load(tmp_path / "old.gmcr")._constraints.given) == set(model._constraints.given)
+
+
+def test_a_file_holds_the_constraints_of_the_fit(mix, tmp_path):
+    """Parameters that were changed since belong to the next fit."""
+    closed = make_mixtures(5, 60, 40, n_features=48, closure=True, random_state=1)
+    model = GMCR(closure=True, fixed_components=closed.S[:1]).fit(closed.D)
+    held = model.transform(closed.D)
+    assert (held != 0).sum(axis=1).max() > 1
+    changed = {"closure": False, "k_max": 1, "fixed_components": None, "constraints": AtMost(1)}
+    model.set_params(**changed).save(tmp_path / "run.gmcr")
+    again = GMCR.load(tmp_path / "run.gmcr")
+    np.testing.assert_array_equal(again.transform(closed.D), held)
+    np.testing.assert_array_equal(again.fractions(closed.D), model.fractions_)
+    assert again.n_fixed_ == model.n_fixed_ == 1
+    arrays, header = read_model(tmp_path / "run.gmcr")
+    write_model(tmp_path / "bad.gmcr", arrays, header | {"constraints": []})
+    with pytest.raises(FileError, match="fitted with closure=True"):
+        GMCR.load(tmp_path / "bad.gmcr")
+
+
+def test_what_can_be_gone_through_once_is_refused(mix):
+    with pytest.raises(InputError, match="constraints must be a list of objects of"):
+        GMCR(constraints=iter([AtMost(2)])).fit(mix.D)
+
+
+def test_a_refit_that_is_refused_changes_nothing(mix):
+    model = GMCR(n_components=5).fit(mix.D)
+    before = vars(model).copy()
+    with pytest.raises(InputError, match="replicates"):
+        model.set_params(k_max=1).fit(mix.D[:, :20], replicates=[1])
+    assert vars(model) == before | {"k_max": 1}
+
+
+def test_training_samples_are_known_again_where_the_answer_was_changed(mix, tmp_path):
+    """What a constraint does to the answer in the end does not make samples strangers."""
+    CONSTRAINTS.add(Rising.kind, Rising)
+    try:
+        plain = GMCR(n_components=5).fit(mix.D)
+        model = GMCR(n_components=5, constraints=[Rising()]).fit(mix.D, order=np.arange(40))
+        assert (model.concentrations_ != plain.concentrations_).any()
+        model.save(tmp_path / "run.gmcr")
+        for one in (model, GMCR.load(tmp_path / "run.gmcr")):
+            np.testing.assert_array_equal(one.decode(mix.D).errors, plain.decode(mix.D).errors)
+    finally:
+        del CONSTRAINTS._things[Rising.kind]
+
+
+@dataclass(frozen=True, eq=False)
+class Seen(Constraint):
+    """Tells the size of the concentrations that it is asked about."""
+
+    kind = "seen"
+    stages: ClassVar[frozenset] = frozenset()
+
+    def violation(self, C, S, layout=None):
+        return float(C.max())
+
+
+def test_fractions_are_for_closure_alone():
+    closed = make_mixtures(5, 60, 40, n_features=48, closure=True, random_state=1)
+    with pytest.warns(UserWarning, match="violates the constraint seen"):
+        model = GMCR(closure=True, constraints=[Seen()]).fit(closed.D)
+    assert model.violations_["seen"] == model.concentrations_.max() != model.fractions_.max()
+    assert model.violations_["closure"] < 1e-9
 
 
 def test_a_missing_constraint_is_one_sentence(mix, tmp_path):

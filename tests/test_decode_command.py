@@ -9,6 +9,7 @@ import pytest
 from gmcr import GMCR, Decomposition, decode, make_mixtures
 from gmcr.confidence.standard_errors import concentration_errors
 from gmcr.decoding.prices import usage_price
+from gmcr.errors import InputError
 from gmcr.noise import Poisson
 
 N = 8
@@ -104,6 +105,21 @@ def test_errors_of_a_model_count_its_pool_in():
     own = model.decode(mix.D)
     expected = concentration_errors(model.components_, own.concentrations, own.noise, learned=True)
     np.testing.assert_allclose(own.errors[own.supports], expected[own.supports], rtol=1e-6)
+
+
+def test_a_run_decodes_with_a_law_estimated_on_these_samples(run, tmp_path):
+    mix = make_mixtures(4, 40, 30, 40, random_state=0)
+    model = GMCR(fixed_components=mix.S, n_components=4).fit(mix.D)
+    model.save(tmp_path / "run.gmcr")
+    louder = mix.clean + 3 * np.median(mix.sigma) * np.random.default_rng(0).standard_normal(mix.D.shape)
+    pd.DataFrame(louder).to_csv(tmp_path / "new.csv", index=False)
+    options = ["--noise", "constant", "--json", "--no-confidence"]
+    code, out, _ = run("decode", tmp_path / "run.gmcr", tmp_path / "new.csv", *options)
+    assert code == 0
+    told = [sample["noise"] for sample in json.loads(out)["samples"]]
+    np.testing.assert_allclose(told, decode(louder, mix.S, noise="constant").noise, rtol=0.05)
+    with pytest.raises(InputError, match="noise law 'pink' is not known here"):
+        model.decode(louder, noise="pink")
 
 
 def test_an_old_table_of_strangers_does_not_stay(run, folder, mix):

@@ -19,6 +19,7 @@ from gmcr.eb.networks import Model  # noqa: E402
 from gmcr.eb.settings import Settings, scaled_rate  # noqa: E402
 from gmcr.eb.termination import Termination  # noqa: E402
 from gmcr.errors import FileError, InputError  # noqa: E402
+from gmcr.io.table import Table  # noqa: E402
 from gmcr.metrics import nmse, r_squared  # noqa: E402
 from gmcr.scoring import compare  # noqa: E402
 from interpreter import python  # noqa: E402
@@ -444,13 +445,55 @@ def test_window_schedule_and_signed_run(mix):
 
 
 def test_bad_calls(mix):
-    for options in ({"pool_size": 0}, {"usage": "free"}, {"learning_rate": "fast"}, {"max_epochs": 1.5}):
+    for options in (
+        *({"pool_size": 0}, {"usage": "free"}, {"learning_rate": "fast"}, {"max_epochs": 1.5}),
+        *({"learning_rate": wrong} for wrong in ([1], np.nan, -1.0)),
+        *({"lowest_band": wrong} for wrong in ("a", np.nan, 2.0)),
+        *({"device": wrong} for wrong in ("bogus", None, "cuda:99")),
+        *({"folder": 5}, {"callback": 3}),
+    ):
         with pytest.raises(InputError, match=next(iter(options))):
             short_run(mix, **options)
     with_gap = mix.D.copy()
     with_gap[0, 0] = np.nan
     with pytest.raises(InputError, match="missing"):
         EBgMCR(pool_size=4, max_epochs=1).fit(with_gap)
+
+
+def test_calls_of_a_trained_one_that_cannot_be(mix, trained):
+    for options in ({"floor": "x", "by": "floor"}, {"band": 5}, {"band": ("a", "b")}):
+        with pytest.raises(InputError, match=next(iter(options))):
+            trained.decode(mix.D, **options)
+    before = vars(trained).copy()
+    with pytest.raises(InputError, match="pool_size"):
+        trained.set_params(pool_size=0).fit(mix.D[:, :9])
+    assert vars(trained) == before | {"pool_size": 0}
+    trained.set_params(pool_size=before["pool_size"])
+
+
+def test_parameters_changed_since_belong_to_the_next_fit(mix):
+    model = short_run(mix)
+    C = model.transform(mix.D)
+    np.testing.assert_array_equal(model.set_params(pool_size=4, signed=True).transform(mix.D), C)
+
+
+def test_axis_and_names_are_kept(mix):
+    axis = np.linspace(400.0, 700.0, mix.D.shape[1])
+    names = tuple(f"s{m}" for m in range(len(mix.D)))
+    model = EBgMCR(pool_size=8, max_epochs=3).fit(Table(mix.D, axis=axis, sample_names=names))
+    np.testing.assert_array_equal(model.decomposition_.axis, axis)
+    assert model.final_.sample_names == names
+    with pytest.raises(InputError, match="different axes"):
+        model.decode(Table(mix.D, axis=axis + 9.0))
+
+
+@pytest.mark.parametrize("state", [np.random.default_rng(0), np.random.RandomState(0), None, 3])
+def test_what_a_file_cannot_hold_is_left_out(mix, tmp_path, state):
+    model = EBgMCR(pool_size=8, max_epochs=3, random_state=state, device=torch.device("cpu")).fit(mix.D)
+    model.save(tmp_path / "run.gmcr")
+    again = EBgMCR.load(tmp_path / "run.gmcr")
+    assert (again.random_state, again.device) == (state if isinstance(state, int | None) else 0, "cpu")
+    np.testing.assert_array_equal(again.transform(mix.D), model.transform(mix.D))
 
 
 def test_command_line(mix, tmp_path, capsys):

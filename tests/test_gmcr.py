@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gmcr import GMCR, Decomposition, decode, make_mixtures
 from gmcr.errors import FileError, InputError
-from gmcr.noise import Constant
+from gmcr.noise import Constant, Sigma
 from gmcr.scoring import compare
 from gmcr.storage import read_model, write_model
 from interpreter import killed_at
@@ -262,6 +262,18 @@ def test_a_number_as_noise():
     assert_found(model, mix, exact=0.97)
 
 
+def test_replicates_are_what_is_fitted(mix):
+    """A copy is no second measurement, and a sample of no weight tells nothing."""
+    twice = np.repeat(np.arange(42), 2)
+    D = mix.D[twice * 2] + 0.02 * np.random.default_rng(0).standard_normal(mix.D.shape)
+    law = GMCR(n_components=1).fit(D, replicates=twice).noise_law_
+    copied = GMCR(n_components=1).fit(np.vstack([D, D]), replicates=[*twice, *twice]).noise_law_
+    assert copied == law
+    more = np.vstack([D, D + np.random.default_rng(1).standard_normal(D.shape)])
+    weight = np.repeat([1.0, 0.0], 84)
+    assert GMCR(n_components=1).fit(more, replicates=[*twice, *twice], sample_weight=weight).noise_law_ == law
+
+
 def test_noise_per_sample_and_per_entry(mix):
     model = GMCR().fit(mix.D, noise=mix.sigma)
     np.testing.assert_array_equal(model.noise_, mix.sigma)
@@ -369,7 +381,10 @@ def test_r2_band(mix, model):
         ),
         ({"noise": [1.0, 2.0]}, "noise known per sample goes to fit"),
         ({"noise": -1.0}, "noise level must be finite and not negative"),
+        ({"noise": 1e200}, r"below 1e150, not 1e\+200"),
+        ({"callback": 3}, "callback must be a function, not 3"),
         ({"r2_band": 0.9}, "r2_band must be"),
+        ({"r2_band": ("a", "b")}, "r2_band must be"),
         ({"r2_band": (0.9, 1.0), "n_components": 3}, "r2_band chooses the solution, and so does"),
         ({"fixed_components": np.ones((2, 5))}, "fixed_components has 5 channels and the samples have 96"),
         ({"fixed_components": -np.eye(1, 96)}, "fixed_components has negative values"),
@@ -394,6 +409,10 @@ def test_wrong_input_is_named(mix):
     for arguments, message in [
         ({"noise": np.ones(3)}, "noise must be one number or 84"),
         ({"noise": np.ones((3, 3))}, "noise per entry must have the samples' shape"),
+        ({"noise": [[1.0], [1.0, 2.0]]}, "noise has rows of different lengths"),
+        ({"noise": Sigma(np.ones(3))}, r"noise must be for samples of shape \(84, 96\), not \(3,\)"),
+        ({"replicates": [[1], [1, 2]]}, "replicates must be a list of labels"),
+        ({"replicates": np.array([b"\xff"] * 84)}, "replicates must be a list of labels"),
         ({"sample_weight": -np.ones(84)}, "sample_weight is -1.0 for sample 0"),
         ({"sample_weight": np.ones(3)}, "sample_weight must have 84 entries"),
         ({"sample_weight": np.zeros(84)}, "sample_weight is zero for every sample"),

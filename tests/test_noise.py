@@ -79,7 +79,7 @@ def test_sigma_is_never_zero(kind):
 
 @pytest.mark.parametrize(("kind", "level"), [("gaussian", 1.0), ("constant", -1.0), ("constant", np.nan)])
 def test_a_law_that_cannot_be(kind, level):
-    with pytest.raises(InputError, match=r"constant, proportional, poisson|finite and not negative"):
+    with pytest.raises(InputError, match=r"is not known here|finite and not negative|a number, not nan"):
         law_of({"kind": kind, "level": level})
 
 
@@ -159,6 +159,12 @@ def test_replicates_tell_the_law(kind, gaps):
     others = np.vstack([100.0 * D[:2] + 1.0, D])  # measured once each, so that they tell nothing
     for alone in (None, np.nan):
         assert law_of_replicates(others, [alone, alone, *labels.tolist()]) == law_of_replicates(D, labels)
+
+
+@pytest.mark.parametrize("level", ["a", None, [1, 2], 1j])
+def test_a_level_is_a_number(level):
+    with pytest.raises(InputError, match="the noise level must be a number, not"):
+        LAWS["constant"](level)
 
 
 def test_replicates_that_cannot_be():

@@ -186,6 +186,68 @@ def test_threads_wait_for_all_packages(doors, install):
     assert seen == [["red", "green"]] * 4
 
 
+def alone(code, site, **modules):
+    """Run code in a process of its own, with packages installed, and give what it prints."""
+    for name, source in modules.items():
+        (site / f"{name}.py").write_text(f"GMCR_INTERFACE = 1\n{source}\n")
+        metadata = site / f"{name}-1.0.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (metadata / "entry_points.txt").write_text(f"[gmcr]\n{name} = {name}\n")
+    paths = [str(site), os.environ.get("PYTHONPATH", ""), str(ROOT / "src")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    call = [sys.executable, "-c", code]
+    done = subprocess.run(call, cwd=site, env=environment, capture_output=True, text=True, timeout=120)
+    return done.stdout + done.stderr
+
+
+SLOW = "import time\ntime.sleep(1)\nfrom gmcr.noise import LAWS\nlooked = 'x' in LAWS"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+def test_a_fork_waits_for_packages_that_another_thread_loads(tmp_path):
+    code = """
+import os, signal, threading, time
+from gmcr.noise import LAWS
+thread = threading.Thread(target=lambda: list(LAWS)); thread.start(); time.sleep(0.3)
+pid = os.fork()
+if pid == 0:
+    signal.alarm(20); list(LAWS); os._exit(0)
+print(os.waitpid(pid, 0)[1])"""
+    assert alone(code, tmp_path, slow=SLOW) == "0\n"
+
+
+def test_an_import_and_a_thread_that_loads_do_not_wait_for_each_other(tmp_path):
+    code = """
+import faulthandler, threading, time
+faulthandler.dump_traceback_later(20, exit=True)
+from gmcr.noise import LAWS
+def own(): import slow
+thread = threading.Thread(target=own); thread.start(); time.sleep(0.3)
+list(LAWS); thread.join(); print("done")"""
+    assert alone(code, tmp_path, slow=SLOW) == "done\n"
+
+
+CLASH = """
+from gmcr.reporting.section import SECTIONS, Section
+SECTIONS.add("certificate", Section("mine", 1, lambda contents: []))
+"""
+REPORT = """
+import gmcr
+mix = gmcr.make_mixtures(3, 20, n_features=30, random_state=0)
+gmcr.report(mix.D, gmcr.Decomposition.from_factors(mix.C, mix.S), "x.html", seconds=0.0)"""
+
+
+@pytest.mark.parametrize("first", ["", "from gmcr.io import FORMATS; list(FORMATS)"])
+def test_a_section_whose_name_is_taken_is_told_and_left_out(tmp_path, first):
+    told = alone(first + REPORT, tmp_path, clash=CLASH)
+    assert "clash adds nothing to gmcr: the report section 'certificate'" in told
+    assert "Traceback" not in told
+    assert (tmp_path / "x.html").exists()
+    told = alone("import clash", tmp_path)
+    assert "'certificate' of the module clash is there already, from gmcr" in told
+
+
 # The examples of the documentation, installed
 
 

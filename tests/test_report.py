@@ -750,6 +750,9 @@ def test_report_of_any_decomposition(tmp_path):
         gmcr.report(mix.D, (mix.C, mix.S), tmp_path / "r.html")
     with pytest.raises(FileError, match=r"is a folder; give the name of a file, such as report.html"):
         gmcr.report(mix.D, found, tmp_path)
+    for path in (None, 5):
+        with pytest.raises(InputError, match="path must be the name of a file"):
+            gmcr.report(mix.D, found, path)
     away, found = Table(mix.D, np.arange(40.0) + 3), replace(found, axis=np.arange(40.0))
     with pytest.raises(InputError, match="different axes"):
         gmcr.report(away, found, tmp_path / "r.html")

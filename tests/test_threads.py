@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from pathlib import Path
@@ -180,6 +181,26 @@ def test_where_no_thread_can_be_had_the_caller_does_it_all(monkeypatch):
     deal(lambda start, stop: done.__setitem__(slice(start, stop), 1), 100, 1)
     assert done.all()
     assert gmcr.threads._helpers is None  # nothing is queued that nobody would ever do
+
+
+def test_work_that_was_queued_before_no_thread_could_be_had_is_waited_for(monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    deal(lambda start, stop: None, 2, 1)  # has one thread started
+    begun, parts, done = threading.Event(), [], []
+    gmcr.threads._helpers.submit(begun.wait, 5)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+
+    def work(start, stop):
+        parts.append(threading.current_thread())
+        begun.set()
+        time.sleep(0.05 if parts[-1] is threading.main_thread() else 0.2)
+        done.append(start)
+
+    deal(work, 8, 1)
+    assert len(done) == len(parts) == 8
+    assert len(set(parts)) == 2
 
 
 def test_threads_that_outlive_the_main_one():

@@ -13,12 +13,15 @@ that is not this one. Files name a kind, never a place to import from.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
+from types import FrameType
 from typing import Any, Generic, TypeVar
 
 from gmcr.errors import InputError, NotInstalled
@@ -114,7 +117,7 @@ def rebuilt(registry: Registry[type[T]], stored: Mapping[str, Any]) -> T:
 
 
 _registries: list[Registry] = []
-_lock = threading.RLock()  # one thread loads, the others wait for all of it
+_lock = threading.RLock()  # one thread loads, the others wait for all of it, and so do forks
 _loading: str | None = None  # the entry point whose module is being imported
 _loaded = False
 
@@ -122,14 +125,31 @@ _loaded = False
 def load_plugins() -> None:
     """Import what installed packages add, once; one that cannot be used is told and left out whole."""
     global _loaded
-    if _loaded:
+    if _loaded or not _alone():
         return
-    with _lock:
+    try:
         if _loaded or _loading is not None:  # a package that looks into a registry while it is loaded
             return
+        if hasattr(os, "register_at_fork"):  # only now, to be taken before the locks of `threads`
+            os.register_at_fork(before=_alone, after_in_parent=_after_fork, after_in_child=_after_fork)
         for entry in entry_points(group=GROUP):
             _load(entry)
         _loaded = True
+    finally:
+        _lock.release()
+
+
+def _alone() -> bool:
+    """Wait until nobody else loads; but not within an import, for which the other may be waiting in turn."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return _lock.acquire(blocking=frame is None)
+
+
+def _after_fork() -> None:
+    with suppress(RuntimeError):  # somebody else's, where this thread could not wait
+        _lock.release()
 
 
 def _load(entry: EntryPoint) -> None:

@@ -117,13 +117,24 @@ def _take(left: deque[tuple[int, int]]) -> tuple[int, int] | None:
 def _call_helper(work: Callable[[], None], helpers: list[Future[None]]) -> bool:
     """Have the next thread that is free help with this work; whether there is one."""
     global _helpers
+    done: Future[None] = Future()  # our own: what fails to start a thread has queued the work all the same
+    helpers.append(done)
+
+    def help_out() -> None:
+        if done.set_running_or_notify_cancel():
+            try:
+                work()
+                done.set_result(None)
+            except BaseException as error:
+                done.set_exception(error)
+
     try:
         with _lock, _blas:  # so that it is known which limits each of them has to set
             if _helpers is None:
                 _helpers = ThreadPoolExecutor(max(_available() - 1, 1), "gmcr", _blas.hold_own)
-            helpers.append(_helpers.submit(work))
+            _helpers.submit(help_out)
     except RuntimeError:  # no thread can be started, as when the interpreter is about to end
-        _helpers = None  # and what it holds of this work
+        _helpers = None
         return False
     return True
 

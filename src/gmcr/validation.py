@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,19 @@ def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
         return (np.array if copy else np.asarray)(array, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise InputError(_text_message(array, name)) from None
+
+
+def as_labels(labels: Any, n_samples: int, name: str) -> NDArray[Any]:
+    """Labels that can be written as text, NaN not yet being one: (samples,)."""
+    try:
+        array = np.asarray(labels)
+        array = np.asarray(labels, dtype=object) if array.dtype.kind in "SU" else array
+        array.astype(str)
+    except ValueError:
+        raise InputError(f"{name} must be a list of labels, texts or numbers, one per sample.") from None
+    if array.shape != (n_samples,):
+        raise InputError(f"{name} must have {n_samples} labels, one per sample, but has shape {array.shape}.")
+    return array
 
 
 def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True, copy: bool = True) -> FloatArray:
@@ -165,18 +179,10 @@ def check_per_sample(values: Any, n_samples: int, name: str) -> FloatArray:
     return array
 
 
-def check_labels(labels: Any, n_samples: int, name: str) -> NDArray[np.str_]:
-    """Labels as texts, one per sample: (samples,)."""
-    array = np.asarray(labels)
-    if array.shape != (n_samples,):
-        raise InputError(f"{name} must have {n_samples} labels, one per sample, but has shape {array.shape}.")
-    return array.astype(str)
-
-
 def check_whole(value: Any, name: str, least: int = 1) -> int:
     """A whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    fine = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
+    require(fine, name, f"a whole number of at least {least}", value)
     return int(value)
 
 
@@ -184,6 +190,18 @@ def check_share(value: float | None, name: str) -> None:
     """Refuse a probability, or another share, that is all or nothing."""
     if value is None or not 0 < value < 1:
         raise InputError(f"{name} must lie between 0 and 1, not {value}.")
+
+
+def require(fine: Any, name: str, what: str, value: Any) -> None:
+    """Refuse a value that is not what it must be."""
+    if not fine:
+        raise InputError(f"{name} must be {what}, not {' '.join(repr(value).split())[:60]}.")
+
+
+def check_number(value: Any, name: str) -> float:
+    """One number, which may be infinite."""
+    require(isinstance(value, Real) and value == value, name, "a number", value)
+    return float(value)
 
 
 def check_seed(random_state: Any) -> int:

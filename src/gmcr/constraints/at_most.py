@@ -26,7 +26,7 @@ class AtMost(Constraint):
         check_whole(self.k, "k of AtMost")
 
     def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
-        return float(max(np.count_nonzero(C, axis=1).max(initial=0) - self.k, 0))
+        return float(max(int(np.count_nonzero(C, axis=1).max(initial=0)) - self.k, 0))
 
     def sentence(self) -> str:
         return f"at most {self.k} components in a sample"

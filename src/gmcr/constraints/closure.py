@@ -16,7 +16,7 @@ from scipy.optimize import nnls
 from gmcr.constraints.constraint import CONSTRAINTS, Constraint, Stage
 from gmcr.constraints.layout import Layout
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, check_number, require
 
 SPREAD = 0.2  # relative spread of the sums, before they are made one, from which closure is doubtful
 
@@ -36,8 +36,8 @@ class Closure(Constraint):
     stages: ClassVar[frozenset[Stage]] = frozenset({"answer"})
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.total) and self.total > 0):
-            raise InputError(f"closure must be to a positive number, not {self.total!r}.")
+        fine = 0 < check_number(self.total, "closure") < np.inf
+        require(fine, "closure", "to a positive number", self.total)
 
     def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
         sums = C[C.any(axis=1)].sum(axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray, as_numbers, check_complete, check_labels
+from gmcr.validation import FloatArray, as_labels, as_numbers, check_complete
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Layout:
                     f"order must have {n_samples} numbers, one per sample, but has shape {places.shape}."
                 )
             check_complete(places, "order", "NaN is no place in a run")
-        labels = None if runs is None else check_labels(runs, n_samples, "runs")
+        labels = None if runs is None else as_labels(runs, n_samples, "runs").astype(str)
         layout = cls(None if labels is None else np.unique(labels, return_inverse=True)[1], places)
         if places is not None and len(np.unique(layout.keys(n_samples), axis=0)) < n_samples:
             raise InputError("order has two samples of a run at the same place; give each its own.")

@@ -9,7 +9,9 @@ import numpy as np
 
 from gmcr.constraints.constraint import CONSTRAINTS, Constraint, Stage
 from gmcr.constraints.layout import Layout
-from gmcr.validation import FloatArray, check_pool
+from gmcr.validation import FloatArray, as_numbers, check_pool
+
+ROUNDING = 1e-12  # of a norm that is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +28,16 @@ class ReferenceProfile(Constraint):
     stages: ClassVar[frozenset[Stage]] = frozenset({"solver"})
 
     def __post_init__(self) -> None:
-        profiles = check_pool(np.atleast_2d(self.profiles), name="profiles of ReferenceProfile")
-        norms = np.linalg.norm(profiles, axis=1, keepdims=True)
-        object.__setattr__(self, "profiles", profiles / norms)
+        name = "profiles of ReferenceProfile"
+        given = check_pool(np.atleast_2d(as_numbers(self.profiles, name)), name=name)
+        # By a power of two first, which loses no digit, so that squares are numbers for any unit.
+        size = np.frexp(np.abs(given).max(axis=1, keepdims=True))[1]
+        scaled = np.ldexp(given, -size)
+        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
+        is_unit = np.abs(np.ldexp(norms, size) - 1.0) < ROUNDING  # as from a file: to come back the same
+        profiles = np.where(is_unit, given, scaled / norms)
+        profiles.setflags(write=False)
+        object.__setattr__(self, "profiles", profiles)
 
     def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
         first = S[: len(self.profiles)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from gmcr.constraints.layout import Layout
 from gmcr.constraints.nonnegative import NonNegative
 from gmcr.constraints.reference import ReferenceProfile
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray, check_whole
+from gmcr.validation import FloatArray, as_numbers, check_number, check_whole, require
 
 K = TypeVar("K", bound=Constraint)
 
@@ -41,8 +41,7 @@ class Constraints:
         """These and more, each kind once."""
         found = {one.kind: one for one in self.given}
         for one in more:
-            if not isinstance(one, Constraint):
-                raise InputError(f"constraints must be objects of gmcr.constraints, not {one!r:.60}.")
+            require(isinstance(one, Constraint), "constraints", "objects of gmcr.constraints", one)
             if one.kind in found and found[one.kind] != one:
                 stands = f" ({one.parameter} stands for one too)" if one.parameter else ""
                 raise InputError(f"the constraint {one.kind} is given twice{stands}; give it once.")
@@ -88,7 +87,7 @@ class Constraints:
     def on_pool(self, S: FloatArray, sizes: FloatArray, n_fixed: int) -> tuple[FloatArray, FloatArray]:
         """Refitted profiles (slots, channels) of unit norm that obey, and their sizes; the first n_fixed stay."""
         for one in self.at("pool"):
-            changed = one.apply(None, S, Layout())[1]
+            changed = _made_by(one, one.apply(None, S, Layout())[1], S)
             norms = np.linalg.norm(changed, axis=1)
             kept = (norms > 0) & (np.arange(len(S)) >= n_fixed)  # a profile that would vanish stays
             S = np.where(kept[:, None], changed / np.where(kept, norms, 1.0)[:, None], S)
@@ -99,9 +98,19 @@ class Constraints:
         """Concentrations (samples, components) of the finished answer that obey; its profiles stay."""
         for one in self.at("answer"):
             changed = one.apply(C, S, layout)[0]
-            C = C if changed is None else changed
+            C = C if changed is None else _made_by(one, changed, C)
         return C
 
     def violations(self, C: FloatArray, S: FloatArray, layout: Layout) -> dict[str, float]:
         """How far an answer is from obeying each: 0 where it does."""
-        return {one.kind: one.violation(C, S, layout) + 0.0 for one in self.given}  # no -0.0
+        told = {one.kind: one.violation(C, S, layout) for one in self.given}
+        return {kind: check_number(value, f"the violation of {kind}") + 0.0 for kind, value in told.items()}
+
+
+def _made_by(one: Constraint, values: Any, like: FloatArray) -> FloatArray:
+    """What a constraint has made of an array, if it can stand for it."""
+    name = f"what the constraint {one.kind} gives"
+    made = as_numbers(values, name, copy=False)
+    fine = made.shape == like.shape and np.isfinite(made).all()
+    require(fine, name, f"finite numbers of shape {like.shape}", made)
+    return made

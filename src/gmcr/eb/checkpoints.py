@@ -62,8 +62,6 @@ class Bands:
 
     def with_edges(self, edges: tuple[float, float]) -> int:
         """The band between two values of R²."""
-        if not (isinstance(edges, tuple | list) and len(edges) == 2):
-            raise InputError(f"band must be (low, high), two values of R², not {edges!r:.60}.")
         low, high = edges
         for band in self.kept:
             if abs(self.edges(band)[0] - low) < EDGE and abs(self.edges(band)[1] - high) < EDGE:

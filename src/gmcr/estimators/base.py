@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -79,6 +80,17 @@ class Unmixer(TransformerMixin, BaseEstimator):
             )
         validate_data(self, samples if isinstance(D, Table) else D, reset=reset, skip_check_array=True)
         return samples
+
+    @contextmanager
+    def _kept_if_refused(self) -> Iterator[None]:
+        """Within this, a fit that fails leaves everything as it was."""
+        before = vars(self).copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _keep(self, found: Decomposition) -> None:
         """The learned attributes, from the decomposition of the training samples."""

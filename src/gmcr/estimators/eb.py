@@ -23,11 +23,13 @@ from gmcr.eb.progress import listening
 from gmcr.eb.settings import Settings, scaled_rate
 from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
+from gmcr.estimators.labels import channel_axis, sample_names
+from gmcr.estimators.parameters import check_band
 from gmcr.estimators.window import GMCR
 from gmcr.metrics import r_squared
 from gmcr.noise import degrees_of_freedom, estimate_noise, law_of
 from gmcr.storage import Arrays, Header, pack_table, unpack_table
-from gmcr.validation import FloatArray, check_seed, check_whole, refuse_negative
+from gmcr.validation import FloatArray, check_number, check_seed, check_whole, refuse_negative, require
 from gmcr.window.distinct_samples import count_above_noise
 
 DECODERS = ("gate", "floor", "exact")
@@ -176,10 +178,17 @@ class EBgMCR(Solver):
 
     def fit(self, D: Samples, y: Any = None) -> EBgMCR:
         """Train on samples D (samples, channels); on Ctrl-C the run so far is what is kept."""
+        with self._kept_if_refused():
+            return self._fit(D)
+
+    def _fit(self, D: Samples) -> EBgMCR:
         samples = self._samples(D, reset=True)
         if not self.signed:
             refuse_negative(samples, count_above_noise)
         settings = self._settings()
+        fine = self.folder is None or isinstance(self.folder, str | os.PathLike)
+        require(fine, "folder", "the name of a folder", self.folder)
+        folder = None if self.folder is None else Path(self.folder)
         X = torch.as_tensor(samples, dtype=torch.float32, device=chosen_device(self.device))
         run = training.start(
             X,
@@ -191,7 +200,6 @@ class EBgMCR(Solver):
             seed=check_seed(self.random_state),
         )
         first = _gate_tensors(run.model)
-        folder = None if self.folder is None else Path(self.folder)
         if folder is not None and (folder / training.STATE_FILE).exists():
             training.resume(run, X, folder / training.STATE_FILE)
         with listening(self.callback, bool(self.verbose), self.max_epochs, run.epoch) as listener:
@@ -200,8 +208,8 @@ class EBgMCR(Solver):
                     run, X, self.max_epochs, folder=folder, save_every=self.save_every, listener=listener
                 )
             except KeyboardInterrupt:
-                warnings.warn("the run was interrupted; this is its state so far.", stacklevel=2)
-        self._learn(run, X, samples, folder, first)
+                warnings.warn("the run was interrupted; this is its state so far.", stacklevel=3)
+        self._learn(run, X, D, samples, first)
         return self
 
     # Answers
@@ -235,17 +243,15 @@ class EBgMCR(Solver):
         Decoding, over the components of that checkpoint. A gate knows no margin: it is NaN
         """
         check_is_fitted(self)
-        if by not in DECODERS:
-            raise InputError(f"by must be one of {', '.join(DECODERS)}, not {by!r}.")
+        require(by in DECODERS, "by", f"one of {', '.join(DECODERS)}", by)
         samples = self._samples(D, reset=False)
         state = self._chosen(self._usual_rule if rule is None else rule, band)
         S, law = state.answer.components, state.answer.noise_law
         if by == "exact":
-            return decode(samples, S, signed=self.signed)
-        C = _gated(self._model(state.tensors), samples)[:, list(state.slots)]
-        C = np.where(np.abs(C) > floor, C, 0.0) if by == "floor" else C
-        assert law is not None
-        return decoded_as(samples, S, C, law_of(law), signed=self.signed)
+            return decode(samples, S, signed=state.answer.signed)
+        C = _gated(self._model(state.tensors, state.answer.signed), samples)[:, list(state.slots)]
+        C = np.where(np.abs(C) > check_number(floor, "floor"), C, 0.0) if by == "floor" else C
+        return decoded_as(samples, S, C, law_of(law or {}), signed=state.answer.signed)
 
     def refine(
         self,
@@ -280,15 +286,10 @@ class EBgMCR(Solver):
         """
         check_is_fitted(self)
         bound = self._lipschitz if lipschitz is None else lipschitz
-        steps = anchor.horizon(level, bound, self._n_gate_parameters, self._settings().learning_rate)
+        n_parameters, n_slots = self._n_gate_parameters, self._mean_gaps.shape[1]
+        steps = anchor.horizon(level, bound, n_parameters, self._settings().learning_rate)
         deviation = anchor.deviation_level(
-            self._energy_bound,
-            bound,
-            self._radius,
-            self._n_gate_parameters,
-            self.pool_size,
-            self._n_samples,
-            alpha,
+            self._energy_bound, bound, self._radius, n_parameters, n_slots, self._n_samples, alpha
         )
         events = anchor.anchors(self._mean_gaps, level)
         rows = [(event.epoch, event.margin, steps, event.held, deviation) for event in events]
@@ -304,30 +305,25 @@ class EBgMCR(Solver):
 
     def _keep(self, found: Decomposition) -> None:
         super()._keep(found)
-        assert found.noise_law is not None
-        self.noise_law_ = law_of(found.noise_law)
+        self.noise_law_ = law_of(found.noise_law or {})
 
     def _settings(self) -> Settings:
         settings = self.settings or Settings()
-        if self.usage not in SCHEDULES:
-            raise InputError(f"usage must be one of {', '.join(SCHEDULES)}, not {self.usage!r}.")
+        require(self.usage in SCHEDULES, "usage", f"one of {', '.join(SCHEDULES)}", self.usage)
         for name in ("pool_size", "max_epochs", "save_every"):
             check_whole(getattr(self, name), name)
-        if self.learning_rate is None:
+        require(self.callback is None or callable(self.callback), "callback", "a function", self.callback)
+        below = check_number(self.lowest_band, "lowest_band") < 1
+        require(below, "lowest_band", "below 1, the largest R²", self.lowest_band)
+        if (rate := self.learning_rate) is None:
             return settings
-        if self.learning_rate == "scaled":
+        if isinstance(rate, str):
+            require(rate == "scaled", "learning_rate", 'a number or "scaled"', rate)
             return replace(settings, learning_rate=scaled_rate(self.pool_size, settings))
-        if isinstance(self.learning_rate, str):
-            raise InputError(f'learning_rate must be a number or "scaled", not {self.learning_rate!r}.')
-        return replace(settings, learning_rate=float(self.learning_rate))
+        return replace(settings, learning_rate=check_number(rate, "learning_rate"))
 
     def _learn(
-        self,
-        run: training.Run,
-        X: torch.Tensor,
-        samples: FloatArray,
-        folder: Path | None,
-        first: torch.Tensor,
+        self, run: training.Run, X: torch.Tensor, D: Samples, samples: FloatArray, first: torch.Tensor
     ) -> None:
         """Keep the checkpoints' answers and what the anchors need; first : the gate's parameters at the start."""
         self.n_epochs_ = run.epoch
@@ -336,11 +332,11 @@ class EBgMCR(Solver):
         self._n_samples = len(samples)
         tensors = {str(band): kept.tensors for band, kept in sorted(run.bands.kept.items())}
         tensors = {FINAL: training.copied(run.model)} | tensors
-        self._take({name: self._state(own, samples) for name, own in tensors.items()}, run.bands)
+        self._take({name: self._state(own, D, samples) for name, own in tensors.items()}, run.bands)
         self._mean_gaps = (
             np.array(run.mean_gaps).reshape(-1, self.pool_size)
-            if folder is None
-            else training.read_margins(folder, self.pool_size)
+            if self.folder is None
+            else training.read_margins(Path(self.folder), self.pool_size)
         )
         self._lipschitz = anchor.lipschitz_bound(run.model.energy, X)
         self._n_gate_parameters = first.numel()
@@ -358,9 +354,9 @@ class EBgMCR(Solver):
             self.bands_.append(Band(*bands.edges(band), **stood, decomposition=answer, slots=slots))
         self._keep(self.select(self._usual_rule))
 
-    def _state(self, tensors: dict[str, torch.Tensor], samples: FloatArray) -> _State:
+    def _state(self, tensors: dict[str, torch.Tensor], D: Samples, samples: FloatArray) -> _State:
         """The pool in use with the gate's concentrations of the training samples."""
-        model = self._model(tensors)
+        model = self._model(tensors, self.signed)
         with torch.inference_mode():
             S = model.pool().double().numpy()
         C = _gated(model, samples)
@@ -373,6 +369,8 @@ class EBgMCR(Solver):
             S[slots],
             noise=law.sigma(samples, fit).per_sample(samples),
             noise_law=law.as_dict(),
+            axis=channel_axis(D),
+            sample_names=sample_names(D),
             signed=self.signed,
             settings={"solver": "eb", "pool_size": self.pool_size, "usage": self.usage},
             fit={"r2": float(r_squared(samples, fit))},
@@ -384,6 +382,9 @@ class EBgMCR(Solver):
     def _pack(self) -> tuple[Arrays, Header]:
         """Every checkpoint with its answer and tensors, the history, and what the anchors need."""
         parameters = {name: value for name, value in self.get_params().items() if name not in NOT_STORED}
+        parameters["device"] = str(self.device)
+        if not isinstance(self.random_state, int | np.integer | None):
+            del parameters["random_state"]
         parameters["folder"] = None if self.folder is None else os.fspath(self.folder)
         arrays, columns = pack_table(self.history_, "history")
         states = {}
@@ -431,8 +432,8 @@ class EBgMCR(Solver):
 
     # Parts
 
-    def _model(self, tensors: dict[str, torch.Tensor]) -> Model:
-        model = Model(self.n_features_in_, self.pool_size, self._settings(), self.signed)
+    def _model(self, tensors: dict[str, torch.Tensor], signed: bool) -> Model:
+        model = Model(self.n_features_in_, len(tensors["profile"]), self._settings(), signed)
         model.load_state_dict(tensors)
         return model
 
@@ -440,16 +441,18 @@ class EBgMCR(Solver):
         check_is_fitted(self)
         if band is None and rule == FINAL:
             return self._states[FINAL]
-        if band is None and rule != "fewest":
-            raise InputError(f'rule must be "fewest" or "final", not {rule!r}.')
-        number = self._bands.fewest() if band is None else self._bands.with_edges(band)
+        require(band is not None or rule == "fewest", "rule", '"fewest" or "final"', rule)
+        number = self._bands.fewest() if band is None else self._bands.with_edges(check_band(band, "band"))
         return self._states[str(number)]
 
 
 def chosen_device(device: str) -> torch.device:
     """The device asked for; "auto" takes CUDA, then MPS, then the processor."""
     if device != "auto":
-        return torch.device(device)
+        try:
+            return torch.empty(0, device=torch.device(device)).device
+        except (AssertionError, RuntimeError, TypeError):
+            raise InputError(f"device must be auto or one that torch has here, not {device!r:.60}.") from None
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

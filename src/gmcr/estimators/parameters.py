@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from gmcr.constraints import Closure, Constraint, Constraints, Layout, Reference
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.noise import LAWS, Constant, NoiseLaw, Sigma, law_of_replicates
-from gmcr.validation import FloatArray, check_pool, check_seed, check_whole
+from gmcr.validation import FloatArray, as_labels, check_pool, check_seed, check_whole, require
+from gmcr.window.distinct_samples import distinct_samples
 from gmcr.window.search import Options
 
 if TYPE_CHECKING:
@@ -32,19 +33,18 @@ def check_options(
 
     law, sigma : what `known_noise` says;  layout : of the samples that are solved for
     """
+    require(model.callback is None or callable(model.callback), "callback", "a function", model.callback)
     constraints = model._constraints
     n_components = None if model.n_components == "auto" else check_whole(model.n_components, "n_components")
-    max_components = (
-        None if model.max_components is None else check_whole(model.max_components, "max_components")
-    )
+    most = model.max_components
+    max_components = None if most is None else check_whole(most, "max_components")
     for name, count in (("n_components", n_components), ("max_components", max_components)):
         if count is not None and count < constraints.n_fixed:
             raise InputError(f"{name} is {count}, but there are {constraints.n_fixed} {_fixed_by(model)}.")
     if n_components is not None and max_components is not None and n_components > max_components:
         raise InputError(f"n_components is {n_components}, above max_components, {max_components}.")
-    if (band := model.r2_band) is not None:
-        if not (isinstance(band, tuple | list) and len(band) == 2 and band[0] <= band[1]):
-            raise InputError(f"r2_band must be (low, high), two values of R², not {band!r}.")
+    if model.r2_band is not None:
+        check_band(model.r2_band)
         if n_components is not None or sigma is not None or isinstance(law, NoiseLaw):
             raise InputError(
                 "r2_band chooses the solution, and so does a given count or noise; give one of them."
@@ -62,9 +62,17 @@ def check_options(
     )
 
 
+def given_constraints(model: GMCR) -> list[Constraint]:
+    """The model's own constraints; what can be gone through once only would be gone at the next fit."""
+    given = model.constraints
+    given = [] if given is None else [given] if isinstance(given, Constraint) else given
+    require(isinstance(given, list | tuple), "constraints", "a list of objects of gmcr.constraints", given)
+    return list(given)
+
+
 def check_constraints(model: GMCR, n_channels: int | None = None) -> Constraints:
     """All that the answer must obey: the model's constraints, and its parameters that stand for one."""
-    more = listed(model.constraints)
+    more = given_constraints(model)
     if model.fixed_components is not None:
         more.append(ReferenceProfile(check_pool(model.fixed_components, n_channels, "fixed_components")))
     if model.closure:
@@ -88,28 +96,24 @@ def _fixed_by(model: GMCR) -> str:
     return "profiles of ReferenceProfile" if model.fixed_components is None else "fixed_components"
 
 
-def listed(constraints: Any) -> list[Constraint]:
-    """The constraints that came, of which there may be none, one or several."""
-    if constraints is None:
-        return []
-    return list(constraints) if isinstance(constraints, Iterable) else [constraints]
-
-
 def known_noise(
-    parameter: Any, given: Any, replicates: Any, D: FloatArray
+    parameter: Any, given: Any, replicates: Any, D: FloatArray, weight: FloatArray
 ) -> tuple[str | NoiseLaw, Sigma | None]:
     """What is known of the noise of samples D: a law or its name, and the noise itself where it is given.
 
-    parameter : the estimator's `noise`;  given, replicates : what came to `fit`
+    parameter : the estimator's `noise`;  given, replicates : what came to `fit`;  weight : (samples,)
     """
     law = _check_law(parameter)
     if replicates is not None:
         if given is not None or isinstance(law, NoiseLaw):
             raise InputError("replicates tell the noise, and so does noise; give one of them.")
-        law = law_of_replicates(D, replicates, law)
+        labels = as_labels(replicates, len(D), "replicates")
+        same = Layout(np.unique(labels.astype(str), return_inverse=True)[1])
+        rows = np.sort(distinct_samples(D, weight, layout=same)[0])  # copies tell nothing of the noise
+        law = law_of_replicates(D[rows], labels[rows], law)
     if given is None or isinstance(given, NoiseLaw):
         return law if given is None else given, None
-    if np.ndim(given) == 0:
+    if isinstance(given, str) or not hasattr(given, "__len__"):
         return _check_law(given), None
     return law if isinstance(law, str) else law.kind, Sigma.given(given, D)
 
@@ -119,8 +123,8 @@ def _check_law(noise: Any) -> str | NoiseLaw:
     if isinstance(noise, NoiseLaw):
         return noise
     if isinstance(noise, str):
-        if noise != "auto" and noise not in LAWS:
-            raise InputError(f"noise must be auto, {', '.join(LAWS)}, a number or a law, not {noise!r}.")
+        fine = noise == "auto" or noise in LAWS
+        require(fine, "noise", f"auto, {', '.join(LAWS)}, a number or a law", noise)
         return noise
     if isinstance(noise, bool) or not isinstance(noise, int | float | np.integer | np.floating):
         raise InputError(
@@ -128,6 +132,13 @@ def _check_law(noise: Any) -> str | NoiseLaw:
             "noise known per sample goes to fit(D, noise=...)."
         )
     return Constant(float(noise))
+
+
+def check_band(band: Any, name: str = "r2_band") -> Any:
+    """(low, high), two values of R²."""
+    fine = isinstance(band, tuple | list) and len(band) == 2 and all(isinstance(edge, Real) for edge in band)
+    require(fine and band[0] <= band[1], name, "(low, high), two values of R²", band)
+    return band
 
 
 def _starting_pool(warm_start: Any, n_channels: int, fixed: FloatArray | None) -> FloatArray | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -14,14 +14,14 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gmcr.constraints import Closure, Constraint, Constraints, Layout, constraint_of
+from gmcr.constraints import Closure, Constraint, Constraints, Layout, ReferenceProfile, constraint_of
 from gmcr.constraints.closure import as_fractions, closure_scales
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
 from gmcr.estimators.labels import channel_axis, sample_names
-from gmcr.estimators.parameters import check_constraints, check_options, known_noise, listed
+from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
 from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw, Sigma, law_of
 from gmcr.storage import Arrays, Header
@@ -108,7 +108,8 @@ class GMCR(Solver):
     path_: pd.DataFrame
     closure_scales_: FloatArray | None
     violations_: dict[str, float]
-    _constraints: Constraints
+    _constraints: Constraints  # that the fit obeyed, whatever the parameters say since
+    _decoded: FloatArray  # training samples as new ones are decoded, before what changes the answer alone
     _pool_covariance: FloatArray
     _judge: Judge
 
@@ -125,7 +126,7 @@ class GMCR(Solver):
         n_jobs: int | None = None,
         verbose: int = 0,
         *,
-        constraints: Iterable[Constraint] | Constraint | None = None,
+        constraints: Sequence[Constraint] | Constraint | None = None,
         r2_band: tuple[float, float] | None = None,
         closure: bool = False,
         callback: Callable[[Any], object] | None = None,
@@ -176,39 +177,41 @@ class GMCR(Solver):
         checkpoint : file that holds the best pool so far while the fit runs. If it is there already, left by a
             run on the same data with the same options that was ended, the fit goes on from it
         """
-        samples = self._samples(D, reset=True)
-        self._constraints = check_constraints(self, samples.shape[1])
-        if not self._constraints.signed:
-            refuse_negative(samples, count_above_noise)
-        law, sigma = known_noise(self.noise, noise, replicates, samples)
-        layout = Layout.of(runs, order, len(samples))
-        if not layout.is_open and not any(one.by_run for one in self._constraints.given):
-            warnings.warn("runs and order change nothing here: no constraint goes by them.", stacklevel=2)
-        weight = check_sample_weight(sample_weight, len(samples))
-        rows, repeats = distinct_samples(samples, weight, sigma, layout)
-        if len(rows) < 2:
-            raise InputError(
-                f"D has {len(rows)} sample(s) to learn from, copies and empty ones aside; give at least 2."
+        with self._kept_if_refused():
+            samples = self._samples(D, reset=True)
+            self._constraints = check_constraints(self, samples.shape[1])
+            if not self._constraints.signed:
+                refuse_negative(samples, count_above_noise)
+            weight = check_sample_weight(sample_weight, len(samples))
+            law, sigma = known_noise(self.noise, noise, replicates, samples, weight)
+            layout = Layout.of(runs, order, len(samples))
+            if not layout.is_open and not any(one.by_run for one in self._constraints.given):
+                warnings.warn("runs and order change nothing here: no constraint goes by them.", stacklevel=2)
+            rows, repeats = distinct_samples(samples, weight, sigma, layout)
+            if len(rows) < 2:
+                raise InputError(
+                    f"D has {len(rows)} sample(s) to learn from, copies and empty ones aside; give at least 2."
+                )
+            training = np.ascontiguousarray(samples[rows])
+            known = None if sigma is None else sigma[rows]
+            options = check_options(self, law, known, layout[rows], warm_start, samples.shape[1])
+            solution = run(
+                training,
+                options,
+                repeats,
+                r2_band=self.r2_band,
+                checkpoint=checkpoint,
+                callback=self.callback,
+                shown=bool(self.verbose),
+                n_jobs=self.n_jobs,
             )
-        training = np.ascontiguousarray(samples[rows])
-        known = None if sigma is None else sigma[rows]
-        options = check_options(self, law, known, layout[rows], warm_start, samples.shape[1])
-        solution = run(
-            training,
-            options,
-            repeats,
-            r2_band=self.r2_band,
-            checkpoint=checkpoint,
-            callback=self.callback,
-            shown=bool(self.verbose),
-            n_jobs=self.n_jobs,
-        )
-        if solution.interrupted:
-            warnings.warn("the fit was interrupted; this is the best found so far.", stacklevel=2)
-        asked, count = options.n_components, solution.state.count
-        if asked is not None and count != asked:
-            warnings.warn(f"{asked} components were asked for, but only {count} were found.", stacklevel=2)
-        self._learn(D, samples, rows, layout, sigma, solution)
+            if solution.interrupted:
+                warnings.warn("the fit was interrupted; this is the best found so far.", stacklevel=2)
+            asked, count = options.n_components, solution.state.count
+            if asked is not None and count != asked:
+                told = f"{asked} components were asked for, but only {count} were found."
+                warnings.warn(told, stacklevel=2)
+            self._learn(D, samples, rows, layout, sigma, solution)
         return self
 
     def decode(self, D: Samples, *, noise: ArrayLike | NoiseLaw | None = None) -> Decoding:
@@ -218,7 +221,7 @@ class GMCR(Solver):
         ----------
         D : (samples, channels) samples; NaN means missing
         noise : standard deviation of their noise, where it is known better than by the learned law: one number,
-            one per sample or one per entry
+            one per sample or one per entry; or a law, or the name of one that is estimated on these samples
 
         Returns
         -------
@@ -230,8 +233,15 @@ class GMCR(Solver):
         check_is_fitted(self)
         samples = self._samples(D, reset=False)
         given = self.noise_law_ if noise is None else noise
+        if isinstance(given, str):
+            given = self._frozen().estimated_law(samples, given)
         known = given if isinstance(given, NoiseLaw) else Sigma.given(given, samples)
         return self._judged(samples, self._frozen().decode(samples, known), known)
+
+    @property
+    def n_fixed_(self) -> int:
+        """How many components, the first ones, have profiles that were known beforehand."""
+        return self._constraints.n_fixed
 
     def learn_confidence(self) -> None:
         """Learn how sure supports are, which takes a while, now and not when that is first asked for.
@@ -244,8 +254,6 @@ class GMCR(Solver):
     def fractions(self, D: Samples) -> FloatArray:
         """Fractions of samples, summing to one: (samples, n_components_); for a model fitted with closure."""
         check_is_fitted(self)
-        if self.closure_scales_ is None:
-            raise InputError("fractions need a model fitted with closure=True.")
         return self._as_fractions(self.decode(D).concentrations)
 
     # The work
@@ -293,6 +301,7 @@ class GMCR(Solver):
                 signed=self._constraints.signed,
             )
         )
+        self._decoded = self.concentrations_ if C is out.concentrations else out.concentrations
         if not out.supports.any():
             warnings.warn("no component stands above the noise in any sample.", stacklevel=3)
         closure = self._constraints.find(Closure)
@@ -311,14 +320,16 @@ class GMCR(Solver):
 
     def _as_fractions(self, C: FloatArray) -> FloatArray:
         closure = self._constraints.find(Closure)
-        assert closure is not None
-        assert self.closure_scales_ is not None
+        if closure is None or self.closure_scales_ is None:
+            raise InputError("fractions need a model fitted with closure=True.")
         return as_fractions(C, self.closure_scales_) * closure.total
 
     def _check_answer(self, layout: Layout) -> None:
         """Whether what is returned obeys what was asked for."""
-        C = self.concentrations_ if self.fractions_ is None else np.nan_to_num(self.fractions_)
-        self.violations_ = self._constraints.violations(C, self.components_, layout)
+        told, S = self._constraints, self.components_
+        self.violations_ = told.violations(self.concentrations_, S, layout)
+        if self.fractions_ is not None and (closure := told.find(Closure)) is not None:
+            self.violations_[closure.kind] = closure.violation(np.nan_to_num(self.fractions_), S)
         for kind, violation in self.violations_.items():
             if not violation <= OBEYED:
                 warnings.warn(f"the answer violates the constraint {kind}, by {violation:.2g}.", stacklevel=4)
@@ -340,13 +351,13 @@ class GMCR(Solver):
     def _confidence(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
         """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
         sigma = self._sigma(samples, out, noise)
-        return self._judge.confidence(samples, out.concentrations, sigma, self.concentrations_)
+        return self._judge.confidence(samples, out.concentrations, sigma, self._decoded)
 
     def _errors(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
         """Standard errors of decoded concentrations over the learned pool, with its errors: (samples, slots)."""
         sigma = self._sigma(samples, out, noise).where_present(samples)
         C = out.concentrations
-        return self._frozen().errors(C, sigma, are_training_samples(C, self.concentrations_))
+        return self._frozen().errors(C, sigma, are_training_samples(C, self._decoded))
 
     # Files
 
@@ -360,7 +371,7 @@ class GMCR(Solver):
         if isinstance(self.noise, NoiseLaw):
             parameters["noise"] = self.noise.as_dict()
         if self.constraints is not None:
-            parameters["constraints"] = [one.as_dict() for one in listed(self.constraints)]
+            parameters["constraints"] = [one.as_dict() for one in given_constraints(self)]
         if not isinstance(self.random_state, int | np.integer | None):
             del parameters["random_state"]
         return parameters
@@ -377,8 +388,14 @@ class GMCR(Solver):
         if self.fixed_components is not None:
             arrays["fixed_components"] = check_pool(self.fixed_components)
         reproducibility = list(self.count_.reproducibility.items())  # JSON's keys are texts
+        if self._constraints.fixed is not None:
+            arrays["reference"] = self._constraints.fixed
+        if self._decoded is not self.concentrations_:
+            arrays["decoded"] = self._decoded
+        obeyed = [one.as_dict() for one in self._constraints.given if not isinstance(one, ReferenceProfile)]
         return arrays, {
             "parameters": self._storable_parameters(),
+            "constraints": obeyed,
             "usage_price": self.usage_price_,
             "evidence": asdict(self.count_) | {"reproducibility": reproducibility},
             "interrupted": self.interrupted_,
@@ -395,8 +412,12 @@ class GMCR(Solver):
         if parameters.get("constraints") is not None:  # older files have none
             parameters["constraints"] = [constraint_of(one) for one in parameters["constraints"]]
         model = cls(**parameters, fixed_components=arrays.get("fixed_components"))
-        model._constraints = check_constraints(model)
+        stored, fixed = header.get("constraints"), arrays.get("reference")  # older files have neither
+        obeyed = [constraint_of(one) for one in stored or ()]
+        obeyed += [] if fixed is None else [ReferenceProfile(fixed)]
+        model._constraints = check_constraints(model) if stored is None else Constraints(()).also(*obeyed)
         model._keep(Decomposition.unpack(arrays, header["decomposition"]))
+        model._decoded = arrays.get("decoded", model.concentrations_)
         model._pool_covariance = arrays["pool_covariance"]
         model.usage_price_ = header["usage_price"]
         model._judge = Judge.unpack(arrays, model._frozen(), model.concentrations_)

@@ -78,7 +78,7 @@ def match(
     """
     found = profiles if isinstance(profiles, Decomposition) else getattr(profiles, "decomposition_", None)
     if found is not None:
-        n_fixed = len(fixed) if (fixed := getattr(profiles, "fixed_components", None)) is not None else 0
+        n_fixed = getattr(profiles, "n_fixed_", 0)
         profiles = found.components
         axis = found.axis if axis is None else axis
         errors = own_errors(found, n_fixed) if errors is None else errors

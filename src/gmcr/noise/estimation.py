@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gmcr.errors import InputError
 from gmcr.noise.law import LAWS, NoiseLaw
 from gmcr.noise.sigma import count_present
-from gmcr.validation import FloatArray, check_labels
+from gmcr.validation import FloatArray, as_labels
 
 # Laws are compared on the samples that at least one of them explains, to so many standard deviations, by a
 # Student likelihood with few degrees of freedom, which counts what is left of strangers by its logarithm.
@@ -111,10 +111,10 @@ def law_of_replicates(D: FloatArray, replicates: ArrayLike, kind: str = "auto") 
     """
     from pandas import isna  # here alone, so that a law does without pandas
 
-    labels = check_labels(replicates, len(D), "replicates")
-    told = ~isna(np.asarray(replicates, dtype=object))
+    labels = as_labels(replicates, len(D), "replicates")
+    told = ~isna(labels)
     D, labels = D[told], labels[told]
-    _, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    _, which, counts = np.unique(labels.astype(str), return_inverse=True, return_counts=True)
     present = ~np.isnan(D)
     seen, total = np.zeros((len(counts), D.shape[1])), np.zeros((len(counts), D.shape[1]))
     np.add.at(seen, which, present)

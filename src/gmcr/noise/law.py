@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.random import Generator
 
-from gmcr.errors import InputError
 from gmcr.noise.sigma import Sigma
 from gmcr.registry import Registry, rebuilt
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, check_number, require
+
+LARGEST = 1e150  # its square is still a number
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class NoiseLaw(ABC):
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if not (np.isfinite(value) and value >= 0):
-                raise InputError(f"the noise {name} must be finite and not negative, not {value}.")
+            fine = 0 <= check_number(value, f"the noise {name}") < LARGEST
+            require(fine, f"the noise {name}", "finite and not negative, below 1e150", value)
 
     @abstractmethod
     def sigma(self, D: FloatArray, fit: FloatArray | None = None) -> Sigma:

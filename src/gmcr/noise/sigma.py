@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray, as_numbers, check_per_sample, squared_norms
+from gmcr.validation import FloatArray, as_numbers, check_per_sample, require, squared_norms
 
 # Noise below 1e-6 of a sample's size (120 dB) cannot be told from rounding in the normal equations.
 ROUNDING = 1e-6
@@ -31,6 +31,8 @@ class Sigma:
     def given(cls, noise: ArrayLike | Sigma, D: FloatArray) -> Sigma:
         """As given for the samples D, never below rounding: one number, one per sample, or one per entry."""
         if isinstance(noise, Sigma):
+            shape = noise.values.shape
+            require(shape in (D.shape, D.shape[:1]), "noise", f"for samples of shape {D.shape}", shape)
             return noise
         values = as_numbers(noise, "noise")
         if values.ndim < 2:

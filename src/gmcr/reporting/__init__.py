@@ -13,4 +13,5 @@ A page computes nothing that is not already in its contents, and nothing here kn
 in by what it offers (`collect.Fitted`). Text from files is data: it is escaped, wherever it goes.
 """
 
+from gmcr.reporting import sections  # before anybody else adds one
 from gmcr.reporting.section import SECTIONS, Section

@@ -23,6 +23,7 @@ from gmcr.errors import GMCRError, InputError
 from gmcr.io.table import Table
 from gmcr.noise import degrees_of_freedom, root_mean_square, rounding_floor
 from gmcr.rank import estimate_rank
+from gmcr.registry import load_plugins
 from gmcr.reporting.contents import Contents, LibraryMatch
 from gmcr.theory.ambiguity import feasible_bands
 from gmcr.theory.certificate import certify
@@ -48,7 +49,7 @@ Facts = dict[str, Any]  # fields of `Contents`
 class Fitted(Protocol):
     """What a report asks of the estimator that made a decomposition; one that has not all of it is not asked."""
 
-    fixed_components: Any
+    n_fixed_: int
     count_: Evidence
 
     def decode(self, D: Any) -> Decoding: ...
@@ -106,6 +107,7 @@ def collect(
             "certificate": lambda: _certificate(D, found, judge),
             "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds)},
         }
+    load_plugins()  # what it warns of is not to be ignored
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for key, task in tasks.items():
@@ -155,7 +157,8 @@ def _errors(found: Decomposition, model: Fitted | None) -> Facts:
     """Standard errors of profiles and concentrations, NaN where nothing bounds them."""
     if found.noise is None or not (found.noise > 0).all():
         return {}
-    profiles = profile_errors(found.concentrations, found.noise, n_fixed=_n_fixed(model))
+    n_fixed = 0 if model is None else model.n_fixed_
+    profiles = profile_errors(found.concentrations, found.noise, n_fixed=n_fixed)
     amounts = concentration_errors(
         found.components, found.concentrations, found.noise, learned=True, signed=found.signed
     )
@@ -164,10 +167,6 @@ def _errors(found: Decomposition, model: Fitted | None) -> Facts:
 
 def _bounded(errors: FloatArray, kind: type = np.float64) -> FloatArray:
     return np.where(np.isfinite(errors), errors, np.nan).astype(kind)
-
-
-def _n_fixed(model: Fitted | None) -> int:
-    return 0 if model is None or model.fixed_components is None else len(model.fixed_components)
 
 
 def _separation(found: Decomposition) -> Facts:
@@ -220,5 +219,5 @@ def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatA
 
 
 def _certificate(D: FloatArray, found: Decomposition, model: Fitted | None) -> Facts:
-    known = model is not None and _n_fixed(model) == found.n_components
+    known = model is not None and model.n_fixed_ == found.n_components
     return {"certificate": certify(D, found, known_pool=known)}

@@ -19,6 +19,7 @@ from gmcr.reporting.png import as_png
 from gmcr.reporting.section import SECTIONS, Row, make_sections
 from gmcr.reporting.svg import as_svg
 from gmcr.storage import write_whole
+from gmcr.validation import require
 
 TOGETHER = 6  # series to choose from that are drawn over each other; more get a panel each
 PANELS = 64  # of those first in the palette
@@ -61,6 +62,7 @@ def report(
             f"decomposition must be a Decomposition or a fitted model, not a {type(decomposition).__name__}; "
             "Decomposition.from_factors(C, S) makes one of two arrays."
         )
+    require(isinstance(path, str | os.PathLike), "path", "the name of a file", path)
     write_report(collect(decomposition, D, model=model, source=source, seconds=seconds), path)
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-import gmcr.reporting.sections  # noqa: F401  registers those that every report has
 from gmcr.errors import printable
 from gmcr.reporting import trust, words
 from gmcr.reporting.charts import Chart, as_data

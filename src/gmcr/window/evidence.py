@@ -114,7 +114,8 @@ def is_white(residual: FloatArray) -> bool:
     if top > noise_edge(max(residual.shape), min(residual.shape)):
         return False
     power = float((residual**2).mean())
-    neighbours = float((residual[:, 1:] * residual[:, :-1]).mean()) / power if n_channels > 1 else 0.0
+    pairs = residual[:, 1:] * residual[:, :-1]
+    neighbours = float(pairs.mean()) / power if pairs.size and power > 0 else 0.0
     return neighbours < CORRELATED + 4.0 / np.sqrt(residual.size)
 
 

@@ -12,7 +12,7 @@ from gmcr.confidence.standard_errors import concentration_errors
 from gmcr.constraints import Constraints
 from gmcr.decoder import Decoding, decode, is_explained
 from gmcr.decoding.prices import lone_price
-from gmcr.noise import NoiseLaw, Sigma
+from gmcr.noise import NoiseLaw, Sigma, degrees_of_freedom, estimate_noise
 from gmcr.validation import BoolArray, FloatArray
 
 Noise = NoiseLaw | Sigma  # a law that gives each sample its noise, or the noise itself
@@ -52,6 +52,11 @@ class FrozenPool:
     def decode_plain(self, samples: FloatArray, noise: Noise) -> Decoding:
         """Decode samples as if the pool had no errors."""
         return self._decode_at(self.price, samples, noise)
+
+    def estimated_law(self, samples: FloatArray, kind: str) -> NoiseLaw:
+        """The law of this name, at the level that these samples speak for."""
+        C = self._decode_at(self.price, samples, kind).concentrations
+        return estimate_noise(samples, C @ self.S, degrees_of_freedom(samples, C), kind)
 
     def allow_for_errors(self, samples: FloatArray, noise: Noise, out: Decoding) -> Decoding:
         """The plain decoding `out` of samples, those decoded again to which the pool's errors matter."""
@@ -105,7 +110,7 @@ class FrozenPool:
             return is_explained(np.nansum(np.square(samples - fit) / variance, axis=1), samples, C)
         return is_explained(out.misfit / (1.0 + leverage), samples, C)
 
-    def _decode_at(self, price: Any, samples: FloatArray, noise: Noise) -> Decoding:
+    def _decode_at(self, price: Any, samples: FloatArray, noise: Noise | str) -> Decoding:
         k_max, signed = self.constraints.k_max, self.constraints.signed
         return decode(samples, self.S, noise, price=price, k_max=k_max, signed=signed)
 
