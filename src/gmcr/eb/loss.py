@@ -9,21 +9,6 @@ from gmcr.eb.networks import Pass
 from gmcr.eb.settings import Settings
 
 
-def fit_term(X: Tensor, fit: Tensor) -> Tensor:
-    """Mean squared error over all entries."""
-    return (X - fit).square().mean()
-
-
-def usage_term(gating: Tensor) -> Tensor:
-    """C(x) = (1/N) Σ_i [f_e(x)]_i, averaged over the samples."""
-    return gating.mean()
-
-
-def energy_term(energies: Tensor) -> Tensor:
-    """Mean of the squared energies, perturbed as the gate sees them, over samples, slots and both states."""
-    return energies.square().mean()
-
-
 def ambiguity_term(pool: Tensor, gating: Tensor, membership: float, width: float) -> Tensor:
     """R(B) (Eq. 8): the RBF kernel averaged over unordered pairs of slots in use in the minibatch.
 
@@ -40,12 +25,15 @@ def ambiguity_term(pool: Tensor, gating: Tensor, membership: float, width: float
 
 
 def total(X: Tensor, out: Pass, usage_price: float, settings: Settings) -> Tensor:
-    """Eq. 7, every term with its weight; a term of weight zero is not computed."""
-    terms = settings.fit_weight * fit_term(X, out.fit)
+    """Eq. 7, every term with its weight; a term of weight zero is not computed.
+
+    Usage is C(x) = (1/N) Σ_i [f_e(x)]_i; the energies are those that the gate sees, perturbed, of both states.
+    """
+    terms = settings.fit_weight * (X - out.fit).square().mean()
     if settings.usage_weight and usage_price:
-        terms = terms + settings.usage_weight * usage_price * usage_term(out.gate)
+        terms = terms + settings.usage_weight * usage_price * out.gate.mean()
     if settings.energy_weight:
-        terms = terms + settings.energy_weight * energy_term(out.energies)
+        terms = terms + settings.energy_weight * out.energies.square().mean()
     if settings.ambiguity_weight:
         ambiguity = ambiguity_term(out.pool, out.gate, settings.membership, settings.kernel_width)
         terms = terms + settings.ambiguity_weight * ambiguity

@@ -12,11 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gmcr.eb import loss, schedule
-from gmcr.eb.checkpoints import Bands, Checkpoint
+from gmcr.eb import loss
+from gmcr.eb.checkpoints import Bands, Checkpoint, Termination
 from gmcr.eb.networks import Model
 from gmcr.eb.settings import Settings
-from gmcr.eb.termination import Termination
 from gmcr.errors import FileError
 
 STATE_FILE, HISTORY_FILE, MARGINS_FILE = "state.pt", "history.csv", "margins.f32"
@@ -140,7 +139,7 @@ def train(
 def one_epoch(run: Run, X: Tensor) -> dict[str, float]:
     """One epoch of Algorithm 1, in the implementation's order: train, evaluate, end?, λ, checkpoint."""
     settings = run.settings
-    temperature = schedule.temperature(run.epoch, settings)
+    temperature = settings.temperature(run.epoch)
     train_once(run, X, temperature)
     found = evaluate(run.model, X, run.size, run.spread)
     run.ended = run.termination.update(found.nmse, found.mean_energy)
@@ -150,10 +149,10 @@ def one_epoch(run: Run, X: Tensor) -> dict[str, float]:
     n_slots = run.model.n_slots
     if run.usage_schedule == "window":
         shape = (n_slots, X.shape[1], found.count, len(X))
-        target = schedule.window_target(found.nmse, found.mse, *shape, settings)
+        target = settings.window_target(found.nmse, found.mse, *shape)
     else:
-        target = schedule.usage_target(found.nmse, found.mse, found.mean_energy, n_slots, settings)
-    run.usage_weight = schedule.smoothed(run.usage_weight, target, settings)
+        target = settings.usage_target(found.nmse, found.mse, found.mean_energy, n_slots)
+    run.usage_weight = settings.smoothed(run.usage_weight, target)
     if run.bands.wants(found.r2, found.count):
         run.bands.keep(Checkpoint(run.epoch, found.count, found.r2, found.usage, copied(run.model)))
     for name, value in row.items():
@@ -209,12 +208,7 @@ def copied(model: Model) -> dict[str, Tensor]:
 
 def save(run: Run, X: Tensor, path: Path) -> None:
     """Write the run's whole state, whole or not at all."""
-    state = {
-        "data": _fingerprint(X),
-        "settings": asdict(run.settings),
-        "pool_size": run.model.n_slots,
-        "signed": run.model.signed,
-        "usage_schedule": run.usage_schedule,
+    state = _given(run, X) | {
         "epoch": run.epoch,
         "usage_weight": run.usage_weight,
         "ended": run.ended,
@@ -228,7 +222,6 @@ def save(run: Run, X: Tensor, path: Path) -> None:
         },
         "recent": list(run.termination.recent),
         "bands": {band: asdict(checkpoint) for band, checkpoint in run.bands.kept.items()},
-        "lowest_band": run.bands.lowest,
     }
     part = path.with_name(path.name + ".part")
     torch.save(state, part)
@@ -239,14 +232,7 @@ def resume(run: Run, X: Tensor, path: Path) -> Run:
     """Put a run at its beginning into the state that was saved for the same data and settings."""
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        same = (
-            state["data"] == _fingerprint(X)
-            and _plain(state["settings"]) == _plain(asdict(run.settings))
-            and state["pool_size"] == run.model.n_slots
-            and state["signed"] == run.model.signed
-            and state["usage_schedule"] == run.usage_schedule
-            and state["lowest_band"] == run.bands.lowest
-        )
+        same = all(_plain(state[name]) == _plain(value) for name, value in _given(run, X).items())
     except Exception as error:
         raise FileError(
             f"{path} is not the state of a run ({type(error).__name__}); remove it to start anew."
@@ -314,12 +300,22 @@ def _tensorboard(folder: Path) -> Any:
     return SummaryWriter(str(folder / "events"))
 
 
-def _fingerprint(X: Tensor) -> list[float]:
-    """Enough to tell whether data are the same."""
+def _given(run: Run, X: Tensor) -> dict[str, Any]:
+    """What a run is given; of the data, enough to tell whether they are the same."""
     values = X.detach().double().cpu()
     weights = torch.linspace(1.0, 2.0, values.numel(), dtype=torch.float64)
-    return [*map(float, values.shape), float(values.sum()), float(values.flatten() @ weights)]
+    return {
+        "data": [*map(float, values.shape), float(values.sum()), float(values.flatten() @ weights)],
+        "settings": asdict(run.settings),
+        "pool_size": run.model.n_slots,
+        "signed": run.model.signed,
+        "usage_schedule": run.usage_schedule,
+        "lowest_band": run.bands.lowest,
+    }
 
 
-def _plain(settings: dict[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
+def _plain(given: Any) -> Any:
+    """With lists for tuples, which are the same here."""
+    if isinstance(given, dict):
+        return {name: _plain(value) for name, value in given.items()}
+    return list(given) if isinstance(given, tuple) else given
