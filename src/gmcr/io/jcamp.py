@@ -35,11 +35,10 @@ _ITEM = re.compile(
       | (?P<missing>\?)""",
     re.VERBOSE,
 )
-_SQUEEZED = {"@": "0"} | {chr(ord("A") + d - 1): str(d) for d in range(1, 10)}
-_SQUEEZED |= {chr(ord("a") + d - 1): f"-{d}" for d in range(1, 10)}
-_STEPS = {"%": "0"} | {chr(ord("J") + d - 1): str(d) for d in range(1, 10)}
-_STEPS |= {chr(ord("j") + d - 1): f"-{d}" for d in range(1, 10)}
-_REPEATS = {chr(ord("S") + d - 1): str(d) for d in range(1, 9)} | {"s": "9"}
+_DIGITS = [str(digit) for digit in (*range(10), *range(-1, -10, -1))]
+_SQUEEZED = dict(zip("@ABCDEFGHIabcdefghi", _DIGITS))
+_STEPS = dict(zip("%JKLMNOPQRjklmnopqr", _DIGITS))
+_REPEATS = dict(zip("STUVWXYZs", _DIGITS[1:]))
 
 
 @dataclass

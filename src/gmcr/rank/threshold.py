@@ -24,6 +24,5 @@ def _optimal_threshold(n: int, p: int) -> float:
 
 
 RULES.add(
-    "gavish-donoho",
-    Rule("Gavish-Donoho threshold", lambda seen: gavish_donoho(seen.values, seen.shape)),
+    "gavish-donoho", Rule("Gavish-Donoho threshold", lambda seen: gavish_donoho(seen.values, seen.shape))
 )

@@ -33,7 +33,7 @@ def as_svg(charts: Sequence[Chart], columns: int = 1, size: tuple[int, int] = (7
         x, y = place % columns * width, place // columns * height
         draw = {Plane: _plane, Heat: _heat, Maps: _maps}[type(chart)]
         body = "".join(draw(chart, width, height - 24))  # type: ignore[operator]
-        title = _text(width / 2, 16, chart.title, anchor="middle", size=14, fill=INK, weight="bold")
+        title = _text(width / 2, 16, chart.title, anchor="middle", fill=INK, bold=True)
         parts.append(
             f'<g transform="translate({x} {y})">{title}<g transform="translate(0 24)">{body}</g></g>'
         )
@@ -190,11 +190,11 @@ def _text(
     *,
     anchor: str = "start",
     fill: str = SOFT,
-    size: int = 12,
-    weight: str = "normal",
     turn: str = "",
+    bold: bool = False,
 ) -> str:
     turned = f' transform="{turn}"' if turn else ""
+    size, weight = (14, "bold") if bold else (12, "normal")
     style = f'text-anchor="{anchor}" fill="{fill}" font-size="{size}" font-weight="{weight}"'
     return f'<text x="{x:.1f}" y="{y:.1f}" {style}{turned}>{_escaped(text)}</text>'
 

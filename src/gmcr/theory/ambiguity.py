@@ -20,13 +20,7 @@ from gmcr.noise import rounding_floor
 from gmcr.theory.extremes import End, coefficient_range, extremes
 from gmcr.theory.facts import noise_of
 from gmcr.theory.feasible_bands import Ambiguity, Band
-from gmcr.theory.feasible_plane import (
-    FeasibleArea,
-    FeasiblePair,
-    feasible_area,
-    pair_extremes,
-    pair_interval,
-)
+from gmcr.theory.feasible_plane import FeasibleArea, FeasiblePair, feasible_area, pair_extremes, pair_interval
 from gmcr.theory.transformations import Balanced, Block, find_directions, find_errors, group, pinned
 from gmcr.validation import BoolArray, FloatArray, as_numbers, check_samples, check_share
 
@@ -150,7 +144,7 @@ def _bands(
     sizes : (K,) norm of each component's signal; used : (K,) their numbers, names : by number
     """
     total = float(np.linalg.norm(solution.C @ solution.S))
-    by_supports = np.logical_and(*pinned(solution.directions))
+    by_supports = pinned(solution.directions)
     bands: list[Band] = []
     planes: list[FeasiblePair | FeasibleArea] = []
     for members in group(solution.directions):

@@ -172,13 +172,13 @@ def group(directions: list[FloatArray]) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(labels == label) for label in range(n_groups)]
 
 
-def pinned(directions: list[FloatArray]) -> tuple[BoolArray, BoolArray]:
-    """Which components' concentrations, and which profiles, no transformation changes: (K,) each.
+def pinned(directions: list[FloatArray]) -> BoolArray:
+    """Of which components no transformation changes the concentrations, nor the profile: (K,).
 
     Row i of T⁻¹ makes profile i, and it is e_i when row i of T is: when i enters no other column.
     """
     reach = np.stack([np.abs(Q).sum(axis=1) > 0 for Q in directions], axis=1)
-    return np.logical_not(reach.any(axis=0)), np.logical_not(reach.any(axis=1))
+    return np.asarray(~(reach.any(axis=0) | reach.any(axis=1)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
