@@ -55,44 +55,38 @@ def _own_gram_row(j, gram, pool, out):
 
 
 @njit(**COMPILED)
-def _remember(key, weight, nodes):
-    """A place for a support: its number, or −1 where it is known already or there is no room."""
-    count, top, found, keys, table = nodes[0], nodes[1], nodes[2], nodes[3], nodes[4]
-    place = np.int64(key & np.uint64(TABLE - 1))
-    while table[place] >= 0:
-        if keys[table[place]] == key:
-            return -1
-        place = (place + 1) & (TABLE - 1)
-    number = count[0]
-    if number >= STORED:
-        return -1
-    table[place] = number
-    keys[number] = key
-    found[number] = weight
-    top[0] = max(top[0], weight)
-    count[0] += 1
-    return number
-
-
-@njit(**COMPILED)
 def _weigh(key, weight, n, idx, law, nodes, work):
-    """Complete the weight of the n slots in idx, whose concentrations are N(mean, cov), and remember them."""
+    """Complete the weight of the n slots in idx, whose concentrations are N(mean, cov), and remember them.
+
+    Nothing is remembered that is known already, or for which there is no room.
+    """
     edges, heights, _, _, log_highest, _, signed = law[:7]
     mean, cov, done, at, spread = work
-    enough = nodes[1][0] - NEGLIGIBLE
+    count, top, found, keys, table, sizes, members, amounts, spreads = nodes
+    enough = top[0] - NEGLIGIBLE
     weight += log_joint_average(
         n, mean, cov, edges, heights, log_highest, signed, enough - weight, (done, at, spread)
     )
     if not weight > enough:
         return
-    number = _remember(key, weight, nodes)
-    if number >= 0:
-        _, _, _, _, _, sizes, members, amounts, spreads = nodes
-        sizes[number] = n
-        for i in range(n):
-            members[number, i] = idx[i]
-            amounts[number, i] = at[i]
-            spreads[number, i] = spread[i]
+    place = np.int64(key & np.uint64(TABLE - 1))
+    while table[place] >= 0:
+        if keys[table[place]] == key:
+            return
+        place = (place + 1) & (TABLE - 1)
+    number = count[0]
+    if number >= STORED:
+        return
+    table[place] = number
+    keys[number] = key
+    found[number] = weight
+    top[0] = max(top[0], weight)
+    count[0] += 1
+    sizes[number] = n
+    for i in range(n):
+        members[number, i] = idx[i]
+        amounts[number, i] = at[i]
+        spreads[number, i] = spread[i]
 
 
 @njit(**COMPILED)

@@ -19,6 +19,7 @@ from gmcr.eb.settings import Settings
 from gmcr.errors import FileError
 
 STATE_FILE, HISTORY_FILE, MARGINS_FILE = "state.pt", "history.csv", "margins.f32"
+REACHED = ("epoch", "usage_weight", "ended", "history")  # what a run has come to, beside its networks
 EVALUATED = 2048  # samples evaluated at a time
 COLUMNS = (
     "epoch", "nmse", "r2", "count", "usage", "single_users", "mean_energy", "usage_weight", "temperature",
@@ -208,11 +209,8 @@ def copied(model: Model) -> dict[str, Tensor]:
 
 def save(run: Run, X: Tensor, path: Path) -> None:
     """Write the run's whole state, whole or not at all."""
-    state = _given(run, X) | {
-        "epoch": run.epoch,
-        "usage_weight": run.usage_weight,
-        "ended": run.ended,
-        "history": run.history,
+    state = _given(run, X) | {name: getattr(run, name) for name in REACHED}
+    state |= {
         "model": run.model.state_dict(),
         "optimiser": run.optimiser.state_dict(),
         "random": run.random.get_state(),
@@ -239,8 +237,8 @@ def resume(run: Run, X: Tensor, path: Path) -> Run:
         ) from error
     if not same:
         raise FileError(f"{path} belongs to a run with other data or settings; choose another folder.")
-    run.epoch, run.usage_weight, run.ended = state["epoch"], state["usage_weight"], state["ended"]
-    run.history = state["history"]
+    for name in REACHED:
+        setattr(run, name, state[name])
     run.model.load_state_dict(state["model"])
     run.optimiser.load_state_dict(state["optimiser"])
     run.random.set_state(state["random"])

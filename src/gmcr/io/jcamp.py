@@ -200,15 +200,13 @@ def _items(path: FilePath, line: int, text: str, room: int) -> tuple[float, list
                 f"{path} line {line} holds {text[position:]!r:.40}, which is no data; export it again."
             )
         position = item.end()
-        if item["plain"] or item["missing"]:
-            values.append(float(item["plain"]) if item["plain"] else np.nan)
-            step = None
-        elif item["coded"] in _SQUEEZED:
-            values.append(float(_SQUEEZED[item["coded"]] + item["rest"]))
-            step = None
-        elif item["coded"]:
+        if item["coded"] in _STEPS:
             step = float(_STEPS[item["coded"]] + item["rest"])
             values.append(values[-1] + step)
+        elif not item["dup"]:
+            squeezed = _SQUEEZED[item["coded"]] + item["rest"] if item["coded"] else "nan"
+            values.append(float(item["plain"] or squeezed))
+            step = None
         else:
             repeats = int((_REPEATS[item["dup"]] + item["more"])[:9]) - 1
             if len(values) + repeats > room + 2:  # the abscissa and a check come on top

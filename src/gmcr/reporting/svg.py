@@ -85,8 +85,8 @@ def _plane(chart: Plane, width: int, height: int) -> Iterator[str]:
         at = px(rule.at) if rule.upright else py(rule.at)
         line = f"M{at:.1f} {top}V{bottom}" if rule.upright else f"M{left} {at:.1f}H{right}"
         yield f'<path d="{line}" stroke="{SOFT}" stroke-dasharray="4 3"/>'
-        place = (at + 5, top + 10, rule.label) if rule.upright else (right - 4, at - 5, rule.label)
-        yield _text(*place, anchor="start" if rule.upright else "end")
+        x, y = (at + 5, top + 10) if rule.upright else (right - 4, at - 5)
+        yield _text(x, y, rule.label, "start" if rule.upright else "end")
     if named:
         step = (right - left) / len(chart.series)
         for column, one in enumerate(chart.series):
@@ -184,14 +184,7 @@ def _stroke(place: int, width: float) -> str:
 
 
 def _text(
-    x: float,
-    y: float,
-    text: str,
-    *,
-    anchor: str = "start",
-    fill: str = SOFT,
-    turn: str = "",
-    bold: bool = False,
+    x: float, y: float, text: str, anchor: str = "start", fill: str = SOFT, turn: str = "", bold: bool = False
 ) -> str:
     turned = f' transform="{turn}"' if turn else ""
     size, weight = (14, "bold") if bold else (12, "normal")
