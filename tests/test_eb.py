@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from gmcr import Decomposition, EBgMCR, certify, make_mixtures  # noqa: E402
 from gmcr.cli.app import main  # noqa: E402
-from gmcr.eb import anchor, loss, networks, training  # noqa: E402
+from gmcr.eb import anchor, networks, training  # noqa: E402
 from gmcr.eb.checkpoints import Bands, Checkpoint, Termination  # noqa: E402
 from gmcr.eb.networks import Model, Pass  # noqa: E402
 from gmcr.eb.settings import Settings, scaled_rate  # noqa: E402
@@ -138,8 +138,8 @@ def test_ambiguity_is_the_mean_kernel_over_pairs_in_use():
     gating = torch.zeros(3, 6, dtype=torch.float64)
     gating[0, 1], gating[1, 3], gating[2, 4], gating[0, 5] = 0.9, 0.6, 0.51, 0.5  # slot 5 is not above 0.5
     pairs = [float(torch.exp(-(pool[i] - pool[j]).square().sum() / 2)) for i, j in combinations((1, 3, 4), 2)]
-    assert float(loss.ambiguity_term(pool, gating, 0.5, 1.0)) == pytest.approx(np.mean(pairs))
-    assert float(loss.ambiguity_term(pool, gating * 0.5, 0.5, 1.0)) == 0.0
+    assert float(training.ambiguity_term(pool, gating, 0.5, 1.0)) == pytest.approx(np.mean(pairs))
+    assert float(training.ambiguity_term(pool, gating * 0.5, 0.5, 1.0)) == 0.0
 
 
 def test_terms_are_means():
@@ -147,9 +147,9 @@ def test_terms_are_means():
     gating = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.5, 0.0]])
     out = Pass(torch.full((2, 3, 2), 3.0), gating, gating, gating, pool, torch.zeros(2, 5))
     only = replace(PAPER, usage_weight=0.0, energy_weight=0.0, ambiguity_weight=0.0)
-    assert float(loss.total(X, out, 1.0, only)) == 1.0
-    assert float(loss.total(X, out, 1.0, replace(only, usage_weight=1.0))) == 1.25
-    assert float(loss.total(X, out, 1.0, replace(only, energy_weight=1.0))) == 10.0
+    assert float(training.total_loss(X, out, 1.0, only)) == 1.0
+    assert float(training.total_loss(X, out, 1.0, replace(only, usage_weight=1.0))) == 1.25
+    assert float(training.total_loss(X, out, 1.0, replace(only, energy_weight=1.0))) == 10.0
 
 
 @pytest.mark.parametrize("term", ["fit_weight", "usage_weight", "energy_weight", "ambiguity_weight"])
@@ -163,7 +163,7 @@ def test_gradients_of_every_term_against_finite_differences(term, signed):
     X = torch.rand(5, 6, generator=random(1), dtype=torch.float64)
 
     def value():
-        return loss.total(X, model(X, 0.7, random(2)), 1.0, settings)
+        return training.total_loss(X, model(X, 0.7, random(2)), 1.0, settings)
 
     model.zero_grad()
     value().backward()

@@ -79,10 +79,16 @@ def fit(
     table, run = read_table(data, samples_in=samples_in.value), RunFolder(output)
     if not as_json:
         print_notes(table.notes)
+    known = Fixed() if solver is Solver.eb else _read_fixed(fixed, fixed_names, table)
     model: GMCR | EBgMCR
     if solver is Solver.eb:
-        known, paper = Fixed(), _paper_solver()
-        model = paper(
+        try:
+            from gmcr.estimators.eb import EBgMCR
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise GMCRError("EBgMCR needs torch; install it with: pip install 'gmcr[eb]'.") from None
+        model = EBgMCR(
             pool,
             max_epochs,
             random_state=seed,
@@ -94,7 +100,6 @@ def fit(
             verbose=1,
         )
     else:
-        known = _read_fixed(fixed, fixed_names, table)
         model = GMCR(
             n_components="auto" if components is None else components,
             max_components=max_components,
@@ -158,7 +163,11 @@ def _read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
 
     library = read_library(path)
     if wanted is not None:
-        library = library.pick(_split(wanted, library.names))
+        whole, parts = wanted.strip(), [name.strip() for name in wanted.split(",") if name.strip()]
+        names = [whole] if whole in library.names else parts  # a name may hold commas
+        if not names:
+            raise typer.BadParameter("--fixed-names is empty; give names, separated by commas.")
+        library = library.pick(names)
     notes = []
     n_channels = table.samples.shape[1]
     if table.axis is None or not library.has_axis:
@@ -175,26 +184,6 @@ def _read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
         )
     notes += [f"Component {j} is fixed: {name}." for j, name in enumerate(library.names)]
     return Fixed(profiles, library.names, tuple(notes))
-
-
-def _split(wanted: str, known: tuple[str, ...]) -> list[str]:
-    """Names separated by commas, unless the whole is a name."""
-    if wanted.strip() in known:
-        return [wanted.strip()]
-    names = [name.strip() for name in wanted.split(",") if name.strip()]
-    if not names:
-        raise typer.BadParameter("--fixed-names is empty; give names, separated by commas.")
-    return names
-
-
-def _paper_solver() -> type[EBgMCR]:
-    try:
-        from gmcr.estimators.eb import EBgMCR
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise GMCRError("EBgMCR needs torch; install it with: pip install 'gmcr[eb]'.") from None
-    return EBgMCR
 
 
 def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder) -> list[str]:
