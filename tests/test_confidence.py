@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from gmcr import GMCR, decode, make_mixtures
 from gmcr.confidence.averages import add_shares, average, log_joint_average
-from gmcr.confidence.pool_errors import least_squares_covariance, own_shares, pool_errors
+from gmcr.confidence.pool_errors import least_squares_covariance, pool_errors
 from gmcr.confidence.standard_errors import concentration_errors, interval, profile_errors
 from gmcr.confidence.support_law import SupportLaw, log_symmetric
 from gmcr.confidence.supports import support_posterior
@@ -291,7 +291,7 @@ class TestLearnedPool:
         V = least_squares_covariance(C, sigma)
         S = V @ C.T @ D / 0.01
         pool = pool_errors(S, V, signed=True)
-        own, own_r, along = own_shares(D, S, C, np.zeros((0, 0)), sigma**2, pool)
+        own, own_r, along = pool.own_shares(D, S, C, np.zeros((0, 0)), sigma**2)
         for m in (0, 7):
             others = np.arange(40) != m
             refit = np.linalg.lstsq(C[others], D[others], rcond=None)[0]

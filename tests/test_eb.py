@@ -13,11 +13,10 @@ torch = pytest.importorskip("torch")
 
 from gmcr import Decomposition, EBgMCR, certify, make_mixtures  # noqa: E402
 from gmcr.cli.app import main  # noqa: E402
-from gmcr.eb import anchor, gate, loss, schedule, training  # noqa: E402
-from gmcr.eb.checkpoints import Bands, Checkpoint  # noqa: E402
-from gmcr.eb.networks import Model  # noqa: E402
+from gmcr.eb import anchor, networks, training  # noqa: E402
+from gmcr.eb.checkpoints import Bands, Checkpoint, Termination  # noqa: E402
+from gmcr.eb.networks import Model, Pass  # noqa: E402
 from gmcr.eb.settings import Settings, scaled_rate  # noqa: E402
-from gmcr.eb.termination import Termination  # noqa: E402
 from gmcr.errors import FileError, InputError  # noqa: E402
 from gmcr.io.table import Table  # noqa: E402
 from gmcr.metrics import nmse, r_squared  # noqa: E402
@@ -49,31 +48,31 @@ def test_gate_probability_is_the_two_way_softmax():
     energies = torch.randn(50, 4, 2, generator=random(), dtype=torch.float64)
     for temperature in (1.0, 0.4, 0.1):
         softmax = torch.softmax(-energies / temperature, dim=-1)[..., 1]
-        torch.testing.assert_close(gate.probabilities(gate.gaps(energies), temperature), softmax)
+        torch.testing.assert_close(networks.probabilities(networks.gaps(energies), temperature), softmax)
 
 
 def test_gate_noise_is_the_difference_of_two_gumbel_variables():
     # P(gap + Z₁ − Z₀ > 0) is the logistic function of the gap.
     gap = torch.full((200_000,), 0.7, dtype=torch.float64)
-    share = (gate.probabilities(gap, 1.0, random()) > 0.5).double().mean()
+    share = (networks.probabilities(gap, 1.0, random()) > 0.5).double().mean()
     assert float(share) == pytest.approx(1 / (1 + np.exp(-0.7)), abs=0.005)
 
 
 def test_floor_is_the_threshold_on_the_probability():
     assert PAPER.gap_floor == pytest.approx(0.143, abs=5e-4)
     gap = torch.linspace(0.1, 0.2, 2001, dtype=torch.float64)
-    by_probability = gate.probabilities(gap, PAPER.temperature_eval) > PAPER.threshold
-    assert torch.equal(gate.selected(gap, PAPER), by_probability)
+    by_probability = networks.probabilities(gap, PAPER.temperature_eval) > PAPER.threshold
+    assert torch.equal(networks.selected(gap, PAPER), by_probability)
 
 
 def test_a_shift_of_both_energies_cancels_in_the_gate():
     energies = torch.randn(5, 3, 2, generator=random(), dtype=torch.float64)
-    torch.testing.assert_close(gate.gaps(energies + 1.6), gate.gaps(energies))
+    torch.testing.assert_close(networks.gaps(energies + 1.6), networks.gaps(energies))
 
 
 def test_exploration_noise_has_the_papers_scale():
     assert PAPER.exploration == pytest.approx(0.57, abs=0.005)
-    noise = gate.perturbed(torch.zeros(100_000, dtype=torch.float64), PAPER.exploration, random())
+    noise = networks.perturbed(torch.zeros(100_000, dtype=torch.float64), PAPER.exploration, random())
     assert float(noise.std()) == pytest.approx(PAPER.exploration, rel=0.01)
 
 
@@ -140,15 +139,18 @@ def test_ambiguity_is_the_mean_kernel_over_pairs_in_use():
     gating = torch.zeros(3, 6, dtype=torch.float64)
     gating[0, 1], gating[1, 3], gating[2, 4], gating[0, 5] = 0.9, 0.6, 0.51, 0.5  # slot 5 is not above 0.5
     pairs = [float(torch.exp(-(pool[i] - pool[j]).square().sum() / 2)) for i, j in combinations((1, 3, 4), 2)]
-    assert float(loss.ambiguity_term(pool, gating, 0.5, 1.0)) == pytest.approx(np.mean(pairs))
-    assert float(loss.ambiguity_term(pool, gating * 0.5, 0.5, 1.0)) == 0.0
+    assert float(training.ambiguity_term(pool, gating, 0.5, 1.0)) == pytest.approx(np.mean(pairs))
+    assert float(training.ambiguity_term(pool, gating * 0.5, 0.5, 1.0)) == 0.0
 
 
 def test_terms_are_means():
-    X, fit = torch.ones(4, 5), torch.zeros(4, 5)
-    assert float(loss.fit_term(X, fit)) == 1.0
-    assert float(loss.usage_term(torch.tensor([[1.0, 0.0], [0.0, 0.0]]))) == 0.25
-    assert float(loss.energy_term(torch.full((2, 3, 2), 3.0))) == 9.0
+    X, pool = torch.ones(2, 5), torch.ones(3, 5)
+    gating = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.5, 0.0]])
+    out = Pass(torch.full((2, 3, 2), 3.0), gating, gating, gating, pool, torch.zeros(2, 5))
+    only = replace(PAPER, usage_weight=0.0, energy_weight=0.0, ambiguity_weight=0.0)
+    assert float(training.total_loss(X, out, 1.0, only)) == 1.0
+    assert float(training.total_loss(X, out, 1.0, replace(only, usage_weight=1.0))) == 1.25
+    assert float(training.total_loss(X, out, 1.0, replace(only, energy_weight=1.0))) == 10.0
 
 
 @pytest.mark.parametrize("term", ["fit_weight", "usage_weight", "energy_weight", "ambiguity_weight"])
@@ -162,7 +164,7 @@ def test_gradients_of_every_term_against_finite_differences(term, signed):
     X = torch.rand(5, 6, generator=random(1), dtype=torch.float64)
 
     def value():
-        return loss.total(X, model(X, 0.7, random(2)), 1.0, settings)
+        return training.total_loss(X, model(X, 0.7, random(2)), 1.0, settings)
 
     model.zero_grad()
     value().backward()
@@ -189,25 +191,25 @@ def test_gradients_of_every_term_against_finite_differences(term, signed):
 
 
 def test_temperature():
-    at = [schedule.temperature(epoch, PAPER) for epoch in (0, 99, 100, 5_999, 6_000, 50_000)]
+    at = [PAPER.temperature(epoch) for epoch in (0, 99, 100, 5_999, 6_000, 50_000)]
     assert at == pytest.approx([1.0, 1.0, 0.99, 0.41, 0.4, 0.4])
 
 
 def test_usage_weight_follows_its_target():
-    assert schedule.usage_target(0.005, 2.0, 1.5, 256, PAPER) == 0.0
-    assert schedule.usage_target(0.004, 2.0, 1.6, 256, PAPER) == pytest.approx(2.0 * 256 / 1.6)
+    assert PAPER.usage_target(0.005, 2.0, 1.5, 256) == 0.0
+    assert PAPER.usage_target(0.004, 2.0, 1.6, 256) == pytest.approx(2.0 * 256 / 1.6)
     weight, expected = 0.0, []
     for target in (0.0, 10.0, 10.0, 0.0, 4.0):
-        weight = schedule.smoothed(weight, target, PAPER)
+        weight = PAPER.smoothed(weight, target)
         expected.append(weight)
     assert expected == pytest.approx([0.0, 0.5, 0.975, 0.92625, 1.0799375])
 
 
 def test_window_price_is_that_of_theorem_1():
     # A weight w on usage/pool against a mean over channels is a price w · channels / pool per selection.
-    weight = schedule.window_target(0.001, 0.04, 256, 512, 16, 64, PAPER)
+    weight = PAPER.window_target(0.001, 0.04, 256, 512, 16, 64)
     assert weight * 512 / 256 == pytest.approx(0.04 * 2 * np.log(6 * 16 * 64 / 0.05))
-    assert schedule.window_target(0.01, 0.04, 256, 512, 16, 64, PAPER) == 0.0
+    assert PAPER.window_target(0.01, 0.04, 256, 512, 16, 64) == 0.0
 
 
 def test_rate_for_small_pools():

@@ -9,14 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from gmcr.errors import InputError
-from gmcr.validation import (
-    BoolArray,
-    FloatArray,
-    as_generator,
-    check_not_negative,
-    check_pool,
-    check_whole,
-)
+from gmcr.validation import BoolArray, FloatArray, as_generator, check_not_negative, check_pool, check_whole
 
 ProfileKind = Literal["orthonormal", "peaks", "bands"]
 NoiseKind = Literal["proportional", "constant", "poisson"]

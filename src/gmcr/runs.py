@@ -17,7 +17,7 @@ from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.estimators.window import GMCR
 from gmcr.io.arrays import write_arrays
 from gmcr.io.csv import unescaped, write_csv
-from gmcr.io.reading import MODEL
+from gmcr.io.reading import MODEL, numbered
 from gmcr.io.table import Table, corner
 from gmcr.reporting.collect import collect
 from gmcr.reporting.contents import Contents, LibraryMatch
@@ -214,7 +214,7 @@ Tables = dict[str, tuple[list[Any], Any]]  # by file name: header and rows
 
 
 def _tables(found: Decomposition, table: Table) -> Tables:
-    components, names = _numbered(found), names_of(table)
+    components, names = numbered(found.n_components), names_of(table)
     axis = range(found.n_channels) if table.axis is None else table.axis
     over, header = [corner("component", table.axis_unit), *axis], ["sample", *components]
     return {
@@ -230,7 +230,7 @@ def _own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
         tables: Tables = {"path.csv": (list(model.path_.columns), model.path_.itertuples(index=False))}
         if model.fractions_ is not None:
             rows = _labelled(names_of(table), model.fractions_)
-            tables["fractions.csv"] = (["sample", *_numbered(model.decomposition_)], rows)
+            tables["fractions.csv"] = (["sample", *numbered(model.decomposition_.n_components)], rows)
         return tables
     of_bands = ["low", "high", "epoch", "count", "r2", "usage"]
     return {
@@ -242,10 +242,6 @@ def _own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
 def names_of(table: Table) -> Sequence[str]:
     """The samples' names, or their numbers."""
     return table.sample_names or [str(index) for index in range(len(table.samples))]
-
-
-def _numbered(found: Decomposition) -> list[str]:
-    return [f"component {j}" for j in range(found.n_components)]
 
 
 def _labelled(labels: Any, rows: Any) -> Iterator[list[Any]]:

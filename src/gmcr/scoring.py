@@ -113,10 +113,8 @@ def _decomposition(source: Any, name: str) -> Decomposition:
 
 
 def _check_comparable(found: Decomposition, truth: Decomposition) -> None:
-    for what, mine, theirs in (
-        ("channels", found.n_channels, truth.n_channels),
-        ("samples", found.n_samples, truth.n_samples),
-    ):
+    for what in ("channels", "samples"):
+        mine, theirs = (getattr(one, f"n_{what}") for one in (found, truth))
         if mine != theirs:
             raise InputError(
                 f"found has {mine} {what} and truth has {theirs}; both must be of the same data."

@@ -165,10 +165,9 @@ def _facts(decomposition: Decomposition) -> list[tuple[str, str]]:
 def _listing(decomposition: Decomposition) -> tuple[list[str], list[list[str]], str]:
     """Header and rows of the component table as text, and a note when rows are left out."""
     table = component_table(decomposition)
-    note = ""
-    if len(table) > MAX_ROWS:
-        note = f"The {MAX_ROWS} most used of {len(table)} components; table() lists all."
-        table = table.iloc[_listed(decomposition)]
+    note = f"The {MAX_ROWS} most used of {len(table)} components; table() lists all."
+    note = note if len(table) > MAX_ROWS else ""
+    table = table.iloc[_listed(decomposition)]
     header = [str(column).replace("_", " ") for column in table.columns]
     return header, [[cell(value) for value in row] for row in table.itertuples(index=False)], note
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gmcr.cli.console import print_json, print_notes, reproduction, verdict, verdict_as_dict
-from gmcr.cli.fixed import read_fixed
 from gmcr.cli.options import NOISE, Data, Json, NewRun, Orientation, SamplesIn, Seed, noise_option, option
-from gmcr.errors import GMCRError
+from gmcr.errors import GMCRError, InputError
 
 if TYPE_CHECKING:
     from gmcr.estimators.eb import EBgMCR
     from gmcr.estimators.window import GMCR
     from gmcr.io.table import Table
     from gmcr.runs import RunFolder
+    from gmcr.validation import FloatArray
 
 
 Solver = StrEnum("Solver", ["window", "eb"])
@@ -79,10 +79,16 @@ def fit(
     table, run = read_table(data, samples_in=samples_in.value), RunFolder(output)
     if not as_json:
         print_notes(table.notes)
+    known = Fixed() if solver is Solver.eb else _read_fixed(fixed, fixed_names, table)
     model: GMCR | EBgMCR
     if solver is Solver.eb:
-        known, paper = read_fixed(None, None, table), _paper_solver()
-        model = paper(
+        try:
+            from gmcr.estimators.eb import EBgMCR
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise GMCRError("EBgMCR needs torch; install it with: pip install 'gmcr[eb]'.") from None
+        model = EBgMCR(
             pool,
             max_epochs,
             random_state=seed,
@@ -94,7 +100,6 @@ def fit(
             verbose=1,
         )
     else:
-        known = read_fixed(fixed, fixed_names, table)
         model = GMCR(
             n_components="auto" if components is None else components,
             max_components=max_components,
@@ -137,14 +142,48 @@ def fit(
         raise typer.Exit(1)
 
 
-def _paper_solver() -> type[EBgMCR]:
-    try:
-        from gmcr.estimators.eb import EBgMCR
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise GMCRError("EBgMCR needs torch; install it with: pip install 'gmcr[eb]'.") from None
-    return EBgMCR
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """Known profiles (profiles, channels) on the axis of the samples, their names, and what was inferred."""
+
+    profiles: FloatArray | None = None
+    names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
+    """The profiles that --fixed and --fixed-names ask for."""
+    if path is None:
+        if wanted is not None:
+            raise typer.BadParameter("--fixed-names needs --fixed with the library that holds them.")
+        return Fixed()
+    import numpy as np
+
+    from gmcr.naming import read_library
+
+    library = read_library(path)
+    if wanted is not None:
+        whole, parts = wanted.strip(), [name.strip() for name in wanted.split(",") if name.strip()]
+        names = [whole] if whole in library.names else parts  # a name may hold commas
+        if not names:
+            raise typer.BadParameter("--fixed-names is empty; give names, separated by commas.")
+        library = library.pick(names)
+    notes = []
+    n_channels = table.samples.shape[1]
+    if table.axis is None or not library.has_axis:
+        profiles = library.by_channel(n_channels).on_axis(np.arange(float(n_channels)))
+    else:
+        profiles = library.on_axis(table.axis)
+        if library.differs(table.axis):
+            notes.append("The fixed profiles were interpolated onto the axis of the samples.")
+    missing = np.flatnonzero(np.isnan(profiles).any(axis=1))
+    if missing.size:
+        raise InputError(
+            f"{path}: {library.names[missing[0]]!r} does not cover the whole axis of the samples; "
+            "cut the samples to the range that it has."
+        )
+    notes += [f"Component {j} is fixed: {name}." for j, name in enumerate(library.names)]
+    return Fixed(profiles, library.names, tuple(notes))
 
 
 def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder) -> list[str]:

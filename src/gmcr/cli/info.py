@@ -28,7 +28,15 @@ def info(
     from gmcr.io.reading import MODEL, read_table
 
     if file.suffix.lower() == MODEL:
-        _print_model(file, as_json)
+        from gmcr.decomposition import Decomposition
+
+        model = Decomposition.load(file)
+        names = ("usage", "noise_law", "settings", "fit", "signed", "component_names")
+        sizes = {"components": model.n_components, "samples": model.n_samples, "channels": model.n_channels}
+        if as_json:
+            print_json({"kind": "model"} | sizes | {name: getattr(model, name) for name in names})
+        else:
+            typer.echo(str(model))
         return
     table = read_table(file, samples_in=samples_in.value)
     facts = _facts(table)
@@ -37,18 +45,6 @@ def info(
     else:
         print_notes(table.notes)
         print_table(("", ""), facts.items())
-
-
-def _print_model(file: Path, as_json: bool) -> None:
-    from gmcr.decomposition import Decomposition
-
-    model = Decomposition.load(file)
-    if not as_json:
-        typer.echo(str(model))
-        return
-    names = ("usage", "noise_law", "settings", "fit", "signed", "component_names")
-    sizes = {"components": model.n_components, "samples": model.n_samples, "channels": model.n_channels}
-    print_json({"kind": "model"} | sizes | {name: getattr(model, name) for name in names})
 
 
 def _facts(table: Table) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gmcr.confidence.averages import NEVER, add_shares, average, log_joint_average
+from gmcr.confidence.support_law import SupportLaw
 from gmcr.decoding.tableau import COMPILED, DEPENDENT, TINY, Gram, enter, gram_row, leave, new_tableau
 from gmcr.threads import deal
 from gmcr.validation import BoolArray, FloatArray
@@ -55,44 +56,38 @@ def _own_gram_row(j, gram, pool, out):
 
 
 @njit(**COMPILED)
-def _remember(key, weight, nodes):
-    """A place for a support: its number, or −1 where it is known already or there is no room."""
-    count, top, found, keys, table = nodes[0], nodes[1], nodes[2], nodes[3], nodes[4]
-    place = np.int64(key & np.uint64(TABLE - 1))
-    while table[place] >= 0:
-        if keys[table[place]] == key:
-            return -1
-        place = (place + 1) & (TABLE - 1)
-    number = count[0]
-    if number >= STORED:
-        return -1
-    table[place] = number
-    keys[number] = key
-    found[number] = weight
-    top[0] = max(top[0], weight)
-    count[0] += 1
-    return number
-
-
-@njit(**COMPILED)
 def _weigh(key, weight, n, idx, law, nodes, work):
-    """Complete the weight of the n slots in idx, whose concentrations are N(mean, cov), and remember them."""
+    """Complete the weight of the n slots in idx, whose concentrations are N(mean, cov), and remember them.
+
+    Nothing is remembered that is known already, or for which there is no room.
+    """
     edges, heights, _, _, log_highest, _, signed = law[:7]
     mean, cov, done, at, spread = work
-    enough = nodes[1][0] - NEGLIGIBLE
+    count, top, found, keys, table, sizes, members, amounts, spreads = nodes
+    enough = top[0] - NEGLIGIBLE
     weight += log_joint_average(
         n, mean, cov, edges, heights, log_highest, signed, enough - weight, (done, at, spread)
     )
     if not weight > enough:
         return
-    number = _remember(key, weight, nodes)
-    if number >= 0:
-        _, _, _, _, _, sizes, members, amounts, spreads = nodes
-        sizes[number] = n
-        for i in range(n):
-            members[number, i] = idx[i]
-            amounts[number, i] = at[i]
-            spreads[number, i] = spread[i]
+    place = np.int64(key & np.uint64(TABLE - 1))
+    while table[place] >= 0:
+        if keys[table[place]] == key:
+            return
+        place = (place + 1) & (TABLE - 1)
+    number = count[0]
+    if number >= STORED:
+        return
+    table[place] = number
+    keys[number] = key
+    found[number] = weight
+    top[0] = max(top[0], weight)
+    count[0] += 1
+    sizes[number] = n
+    for i in range(n):
+        members[number, i] = idx[i]
+        amounts[number, i] = at[i]
+        spreads[number, i] = spread[i]
 
 
 @njit(**COMPILED)
@@ -327,8 +322,8 @@ class Prior(NamedTuple):
     names: NDArray[np.uint64]
 
 
-def weigh_supports(part: Part, prior: Prior, counted: bool, presence: FloatArray) -> Any:
-    """Posterior weight of every sample's support among its neighbours.
+def weigh_supports(part: Part, law: SupportLaw, counted: bool, presence: FloatArray) -> Any:
+    """Posterior weight of every sample's support among its neighbours, under a law.
 
     counted : whether the counts are wanted
     presence : (samples, slots) of zeros, filled with the posterior probability of each slot; or (0, 0)
@@ -339,10 +334,15 @@ def weigh_supports(part: Part, prior: Prior, counted: bool, presence: FloatArray
     highest : (samples,) posterior of the heaviest support
     size_counts, slot_counts, bin_counts : posterior numbers of samples by size, of selections by slot and by bin
     """
+    log_sizes = law.log_sizes
+    unseen = max(part.largest + 1 - len(log_sizes), 0)  # sizes that the law has not seen go on as it ends
+    log_sizes = np.concatenate([log_sizes, np.full(unseen, log_sizes[-1] - np.log(2.0))])
     n_samples, n_slots = part.B.shape
+    names = np.random.default_rng(0).integers(1, 2**63, len(part.S), dtype=np.uint64)
+    prior = Prior(law.edges, law.heights, log_sizes, np.log(law.odds), names)
     confidence, highest = np.empty(n_samples), np.empty(n_samples)
     n_blocks = min(n_samples, BLOCKS)
-    counts = tuple(np.zeros((n_blocks, n)) for n in (prior.log_sizes.size, n_slots, prior.heights.size))
+    counts = tuple(np.zeros((n_blocks, n)) for n in (log_sizes.size, n_slots, law.heights.size))
     deal(_weigh_supports, n_blocks, 1, part, prior, counted, presence, confidence, highest, counts)
     return confidence, highest, *(count.sum(axis=0) for count in counts)
 

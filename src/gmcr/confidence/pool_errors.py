@@ -40,6 +40,26 @@ class PoolErrors:
         """Variance that the pool's errors add to each sample's residual, in units of its noise: (samples,)."""
         return np.einsum("mi,mi->m", C @ self.response, C) / variance
 
+    def own_shares(
+        self, X: FloatArray, S: FloatArray, C: FloatArray, W: FloatArray, variance: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What samples that the pool was learned from have put into it.
+
+        X : (samples, channels), zero where missing;  W : weights of their entries, or (0, 0)
+        variance : (samples,) of the noise
+
+        Returns
+        -------
+        own : (samples, slots) how much of its residual each sample has put into each profile
+        own_r : (samples, slots) inner products of residual and profiles
+        along : (samples,) inner product of residual and sample
+        """
+        share = np.minimum(self.leverage(C, variance), LARGEST_SHARE)
+        residual = X - C @ S
+        weighted = residual * W if W.size else residual
+        own = (C @ self.response) / (variance * (1.0 - share))[:, None]
+        return own, weighted @ S.T, np.einsum("ml,ml->m", weighted, X)
+
 
 def least_squares_covariance(C: FloatArray, sigma: FloatArray) -> FloatArray:
     """(C' diag(1/σ²) C)⁺, the covariance of least-squares profiles in one channel: (slots, slots)."""
@@ -63,24 +83,3 @@ def without_own_share(leverage: FloatArray) -> FloatArray:
     """Leverage of samples over the pool learned without each of them, from that over the pool with them."""
     share = np.minimum(leverage, LARGEST_SHARE)
     return share / (1.0 - share)
-
-
-def own_shares(
-    X: FloatArray, S: FloatArray, C: FloatArray, W: FloatArray, variance: FloatArray, pool: PoolErrors
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """What samples that the pool was learned from have put into it.
-
-    X : (samples, channels), zero where missing;  W : weights of their entries, or (0, 0)
-    variance : (samples,) of the noise
-
-    Returns
-    -------
-    own : (samples, slots) how much of its residual each sample has put into each profile
-    own_r : (samples, slots) inner products of residual and profiles
-    along : (samples,) inner product of residual and sample
-    """
-    share = np.minimum(pool.leverage(C, variance), LARGEST_SHARE)
-    residual = X - C @ S
-    weighted = residual * W if W.size else residual
-    own = (C @ pool.response) / (variance * (1.0 - share))[:, None]
-    return own, weighted @ S.T, np.einsum("ml,ml->m", weighted, X)

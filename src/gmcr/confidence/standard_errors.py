@@ -25,13 +25,7 @@ _NO_EXCESS = np.zeros(0)
 
 
 def concentration_errors(
-    S: Any,
-    C: Any,
-    noise: Any,
-    *,
-    learned: bool = False,
-    pool_covariance: Any = None,
-    signed: bool = False,
+    S: Any, C: Any, noise: Any, *, learned: bool = False, pool_covariance: Any = None, signed: bool = False
 ) -> FloatArray:
     """Standard error of each concentration: (samples, slots), zero where a sample does not hold a component.
 

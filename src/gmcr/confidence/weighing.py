@@ -8,14 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gmcr.confidence.neighbours import Part, Prior, weigh_supports
-from gmcr.confidence.pool_errors import (
-    PoolErrors,
-    least_squares_covariance,
-    own_shares,
-    pool_errors,
-    without_own_share,
-)
+from gmcr.confidence.neighbours import Part, weigh_supports
+from gmcr.confidence.pool_errors import PoolErrors, least_squares_covariance, pool_errors, without_own_share
 from gmcr.confidence.standard_errors import channels, spreads
 from gmcr.confidence.support_law import SupportLaw, first_law, law_of_counts
 from gmcr.confidence.uncut import uncut, uncut_pool
@@ -71,21 +65,19 @@ class Judged:
                 raise InputError(
                     f"pool_covariance must have shape {(len(profiles),) * 2}, but has {response.shape}."
                 )
-            return judged._with_pool(response / (norms[:, None] * norms))
-        if own.all():
+            response = response / (norms[:, None] * norms)
+        elif own.all():
             response = least_squares_covariance(judged.C, judged.level)
             if judged.can_be_cut:
                 lower = uncut_pool(samples, judged.S, judged.C, sigma.values, response)
                 norms = np.linalg.norm(lower, axis=1)
                 judged = replace(judged, S=lower / norms[:, None], C=judged.C * norms)
                 response = response / (norms[:, None] * norms)
-            return judged._with_pool(response)
-        if own.any():
+        elif own.any():
             raise InputError("pool_covariance is needed where the pool was learned from some samples only.")
-        return judged
-
-    def _with_pool(self, response: FloatArray) -> Judged:
-        return replace(self, pool=pool_errors(self.S, response, signed=self.signed))
+        else:
+            return judged
+        return replace(judged, pool=pool_errors(judged.S, response, signed=signed))
 
     @property
     def level(self) -> FloatArray:
@@ -124,7 +116,7 @@ class Judged:
             leverage = pool.leverage(C, variance)
             if self.own.any():
                 leverage = without_own_share(leverage)
-                own, own_r, along = own_shares(X, S, C, W, variance, pool)
+                own, own_r, along = pool.own_shares(X, S, C, W, variance)
                 B -= own * along[:, None]
             about_fit = about_fit * (1.0 + leverage)
         largest = int(np.count_nonzero(C, axis=1).max(initial=0))
@@ -143,7 +135,7 @@ class Judged:
         law = first_law(self.C, VISIBLE * float(np.quantile(spread[spread > 0], 0.25)))
         parts = [part for _, part in some.parts()]
         for _ in range(LAW_ROUNDS):
-            counts = [_weigh(part, law, True, _NONE)[2:] for part in parts]
+            counts = [weigh_supports(part, law, True, _NONE)[2:] for part in parts]
             sizes, slots, bins = (sum(one) for one in zip(*counts))
             law = law_of_counts(law.edges, bins, sizes, slots)
         return law
@@ -153,17 +145,7 @@ class Judged:
         confidence, highest = np.empty(len(self.D)), np.empty(len(self.D))
         for rows, part in self.parts():
             inside = _NONE if presence is None else np.zeros(part.B.shape)
-            confidence[rows], highest[rows], *_ = _weigh(part, law, False, inside)
+            confidence[rows], highest[rows], *_ = weigh_supports(part, law, False, inside)
             if presence is not None:
                 presence[rows] = inside
         return confidence, highest
-
-
-def _weigh(part: Part, law: SupportLaw, counted: bool, presence: FloatArray) -> Any:
-    """`weigh_supports` under a law; sizes that it has not seen go on as it ends."""
-    log_sizes = law.log_sizes
-    missing = max(part.largest + 1 - len(log_sizes), 0)
-    log_sizes = np.concatenate([log_sizes, np.full(missing, log_sizes[-1] - np.log(2.0))])
-    names = np.random.default_rng(0).integers(1, 2**63, len(part.S), dtype=np.uint64)
-    prior = Prior(law.edges, law.heights, log_sizes, np.log(law.odds), names)
-    return weigh_supports(part, prior, counted, presence)

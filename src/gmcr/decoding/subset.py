@@ -76,16 +76,6 @@ def _repair(n, tableau, feasible):
 
 
 @njit(**COMPILED)
-def _reset(b, diagonal, n, tableau, gram):
-    """The tableau of the n slots listed in idx, from scratch."""
-    tableau.r[:] = b
-    tableau.q[:] = diagonal
-    for i in range(n):
-        gram_row(tableau.idx[i], gram, tableau.rows[i])
-        enter(tableau.idx[i], i, tableau)
-
-
-@njit(**COMPILED)
 def _misfit(xx, b, n, tableau):
     fit = 0.0
     for i in range(n):
@@ -240,9 +230,11 @@ def _fit_sample(b, xx, diagonal, gram, price, k_max, signed, start, search):
         else:  # the bound promised more than positivity allows
             refused = min(refused, new_criterion - criterion)
             n = n_before
-            for i in range(n):
-                idx[i] = trial[i]
-            _reset(b, diagonal, n, tableau, gram)
+            r[:] = b
+            q[:] = diagonal
+            for i in range(n):  # the tableau of the support before, from scratch
+                gram_row(trial[i], gram, tableau.rows[i])
+                enter(trial[i], i, tableau)
             tried[drop + 1, add if add >= 0 else r.size] = True
     margin = min(refused, -fall)
     n = _polish(b, n, tableau, signed)
@@ -302,17 +294,14 @@ def _best_subsets(
     no_weights = np.zeros(0)
     diagonal = np.diag(G).copy()
     for m in range(first, stop):
-        own_weights = no_weights
-        own_start = no_start
+        own_weights = weights[m] if weighted else no_weights
+        own_start = start[m] if started else no_start
         if weighted:
-            own_weights = weights[m]
             for k in range(n_slots):
                 total = 0.0
                 for channel in range(own_weights.size):
                     total += own_weights[channel] * S[k, channel] * S[k, channel]
                 diagonal[k] = max(total, TINY)
-        if started:
-            own_start = start[m]
         n, margin[m], misfit[m] = _fit_sample(
             B[m], xx[m], diagonal, Gram(G, S, own_weights), prices[m], k_max, signed, own_start, search
         )

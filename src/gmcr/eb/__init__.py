@@ -1,14 +1,10 @@
 """The paper's solver, EB-gMCR: an energy-based gate selects components per sample.
 
-    settings.py      every constant of the paper's table, by name
-    gate.py          from energies to selections
-    networks.py      energies f_e, concentrations f_c and the pool of profiles
-    loss.py          the four terms of Eq. 7
-    schedule.py      temperature and usage weight
-    checkpoints.py   one checkpoint per band of R²
-    termination.py   when a run ends by itself
+    settings.py      every constant of the paper's table, by name; the schedules of temperature and usage weight
+    networks.py      energies f_e, concentrations f_c and the pool of profiles, the gate that selects
+    checkpoints.py   one checkpoint per band of R²; when a run ends by itself
     anchor.py        margins, anchors and the stability horizon (Proposition 2)
-    training.py      Algorithm 1, with files to go on from
+    training.py      Algorithm 1 and its loss (Eq. 7), with files to go on from
     progress.py      the bar with the time left
 
 This is the only folder that imports torch, which the extra `eb` installs. Exact decoding is not repeated here: it

@@ -1,11 +1,13 @@
-"""Checkpoints: one per band of R², the one with the fewest components in use."""
+"""What a run keeps, per band of R² the state with the fewest components in use, and when it ends by itself."""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from math import floor
 from typing import Any
 
+from gmcr.eb.settings import Settings
 from gmcr.errors import InputError
 
 EDGE = 1e-9  # so that 0.985, as written, is the lower edge of its band and not the end of the one below
@@ -70,3 +72,43 @@ class Bands:
         raise InputError(
             f"no checkpoint was kept in [{low:g}, {high:g}); those there are: {entered or 'none'}."
         )
+
+
+@dataclass
+class Termination:
+    """When a run ends by itself: it reconstructs, it has oscillated, and its energy has fallen.
+
+    entered : the first epoch with nMSE below the tolerance, t_in
+    initial_energy : Ē_init, the mean of Ē over the epochs up to t_in
+    oscillated : whether, at some epoch after t_in, the mean nMSE of the 100 epochs before exceeded the tolerance
+    """
+
+    settings: Settings
+    epoch: int = -1
+    entered: int | None = None
+    oscillated: bool = False
+    energy_sum: float = 0.0
+    recent: deque[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.recent = deque(maxlen=self.settings.oscillation_window)
+
+    @property
+    def initial_energy(self) -> float | None:
+        return None if self.entered is None else self.energy_sum / (self.entered + 1)
+
+    def update(self, nmse: float, mean_energy: float) -> bool:
+        """Take in one epoch; whether the run ends with it."""
+        settings = self.settings
+        self.epoch += 1
+        if self.entered is None:
+            self.energy_sum += mean_energy
+            if nmse < settings.entry:
+                self.entered = self.epoch
+        else:
+            window = settings.oscillation_window
+            if len(self.recent) == window and sum(self.recent) / window > settings.entry:
+                self.oscillated = True
+            self.recent.append(nmse)
+        initial = self.initial_energy
+        return self.oscillated and initial is not None and mean_energy <= settings.energy_ratio * initial

@@ -1,4 +1,7 @@
-"""The three learned functions: energies f_e, concentrations f_c, and the pool of profiles f_s."""
+"""The three learned functions: energies f_e, concentrations f_c, and the pool of profiles f_s; and the gate.
+
+The gate, EB-select, makes of the two energies of a slot its selection (Eqs. 5 and 6; Appendix on gate numerics).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gmcr.eb import gate
 from gmcr.eb.settings import Settings
 
 
@@ -76,15 +78,15 @@ class Model(nn.Module):
 
     def forward(self, X: Tensor, temperature: float, random: torch.Generator) -> Pass:
         """A training pass: exploration noise on the energies, and a soft, noisy gate."""
-        energies = gate.perturbed(self.energies(X), self.settings.exploration, random)
-        gap = -gate.gaps(energies)
-        return self._reconstruct(X, energies, gap, gate.probabilities(gap, temperature, random))
+        energies = perturbed(self.energies(X), self.settings.exploration, random)
+        gap = -gaps(energies)
+        return self._reconstruct(X, energies, gap, probabilities(gap, temperature, random))
 
     def evaluate(self, X: Tensor) -> Pass:
         """An evaluation pass: no noise, and a hard gate."""
         energies = self.energies(X)
-        gap = -gate.gaps(energies)
-        return self._reconstruct(X, energies, gap, gate.selected(gap, self.settings).to(X.dtype))
+        gap = -gaps(energies)
+        return self._reconstruct(X, energies, gap, selected(gap, self.settings).to(X.dtype))
 
     def _reconstruct(self, X: Tensor, energies: Tensor, gap: Tensor, gating: Tensor) -> Pass:
         amounts, pool = self.amounts(X), self.pool()
@@ -99,3 +101,41 @@ def _three_layers(n_in: int, n_hidden: int, n_out: int, activation: type[nn.Modu
         activation(),
         nn.Linear(n_hidden, n_out),
     )
+
+
+# The gate
+
+
+def gaps(energies: Tensor) -> Tensor:
+    """E_{j,0} − E_{j,1}, what rejecting a slot costs more than taking it: (..., slots).
+
+    energies : (..., slots, 2), of not selecting and of selecting
+    """
+    return energies[..., 0] - energies[..., 1]
+
+
+def perturbed(energies: Tensor, scale: float, random: torch.Generator) -> Tensor:
+    """Energies with exploration noise (Eq. 6); training only."""
+    noise = torch.randn(energies.shape, generator=random, dtype=energies.dtype, device=energies.device)
+    return energies + scale * noise
+
+
+def probabilities(gap: Tensor, temperature: float, random: torch.Generator | None = None) -> Tensor:
+    """The gate (Eq. 5): the logistic function of the gap, with the difference of two Gumbel variables added.
+
+    That difference is a logistic variable; without `random` it is left out.
+    """
+    if random is not None:
+        uniform = torch.rand(gap.shape, generator=random, dtype=gap.dtype, device=gap.device)
+        tiny = torch.finfo(gap.dtype).eps
+        gap = gap + torch.logit(uniform.clamp(tiny, 1.0 - tiny))
+    return torch.sigmoid(gap / temperature)
+
+
+def selected(gap: Tensor, settings: Settings) -> Tensor:
+    """Hard selection: whether the gap exceeds the floor that τ_eval and τ_thres stand for.
+
+    The same as `probabilities(gap, τ_eval) > τ_thres`, decided on the gap because a probability of 0.9999994 is
+    beyond the resolution of single precision.
+    """
+    return gap > settings.gap_floor

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log, sqrt
 
+from gmcr.decoding.prices import ALPHA, usage_price
 from gmcr.errors import InputError
 from gmcr.validation import check_share
 
@@ -74,6 +75,35 @@ class Settings:
     def gap_floor(self) -> float:
         """The energy gap from which a slot is selected: τ_eval · logit(τ_thres) ≈ 0.143."""
         return self.temperature_eval * log(self.threshold / (1.0 - self.threshold))
+
+    # What changes from epoch to epoch: the gate's temperature, and the weight λ of the usage term
+
+    def temperature(self, epoch: int) -> float:
+        """τ of an epoch, counted from 0: from τ₀ down by a step after every 100 epochs, not below τ_min."""
+        steps = epoch // self.temperature_every
+        return max(self.temperature_start - steps * self.temperature_step, self.temperature_floor)
+
+    def usage_target(self, nmse: float, mse: float, mean_energy: float, n_slots: int) -> float:
+        """λ_target = ρ · MSE · N / Ē once nMSE < 0.005, else zero; also zero where the energy is below zero."""
+        if nmse >= self.usage_from or mean_energy <= 0:
+            return 0.0
+        return self.usage_ratio * mse * n_slots / mean_energy
+
+    def window_target(
+        self, nmse: float, mse: float, n_slots: int, n_channels: int, n_used: int, n_samples: int
+    ) -> float:
+        """The same inside the window of Theorem 1: a selection costs σ² L_α², with σ² the present MSE.
+
+        The fit term is a mean over channels and the usage term one over the pool, so that a price λ per selection
+        is a weight of λ · pool / channels.
+        """
+        if nmse >= self.usage_from:
+            return 0.0
+        return mse * usage_price(max(n_used, 1), n_samples, ALPHA) * n_slots / n_channels
+
+    def smoothed(self, weight: float, target: float) -> float:
+        """λ ← 0.95 λ + 0.05 λ_target."""
+        return self.usage_smoothing * weight + (1.0 - self.usage_smoothing) * target
 
 
 def scaled_rate(pool_size: int, settings: Settings | None = None) -> float:

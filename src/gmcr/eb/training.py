@@ -12,14 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gmcr.eb import loss, schedule
-from gmcr.eb.checkpoints import Bands, Checkpoint
-from gmcr.eb.networks import Model
+from gmcr.eb.checkpoints import Bands, Checkpoint, Termination
+from gmcr.eb.networks import Model, Pass
 from gmcr.eb.settings import Settings
-from gmcr.eb.termination import Termination
 from gmcr.errors import FileError
 
 STATE_FILE, HISTORY_FILE, MARGINS_FILE = "state.pt", "history.csv", "margins.f32"
+REACHED = ("epoch", "usage_weight", "ended", "history")  # what a run has come to, beside its networks
 EVALUATED = 2048  # samples evaluated at a time
 COLUMNS = (
     "epoch", "nmse", "r2", "count", "usage", "single_users", "mean_energy", "usage_weight", "temperature",
@@ -140,7 +139,7 @@ def train(
 def one_epoch(run: Run, X: Tensor) -> dict[str, float]:
     """One epoch of Algorithm 1, in the implementation's order: train, evaluate, end?, λ, checkpoint."""
     settings = run.settings
-    temperature = schedule.temperature(run.epoch, settings)
+    temperature = settings.temperature(run.epoch)
     train_once(run, X, temperature)
     found = evaluate(run.model, X, run.size, run.spread)
     run.ended = run.termination.update(found.nmse, found.mean_energy)
@@ -150,10 +149,10 @@ def one_epoch(run: Run, X: Tensor) -> dict[str, float]:
     n_slots = run.model.n_slots
     if run.usage_schedule == "window":
         shape = (n_slots, X.shape[1], found.count, len(X))
-        target = schedule.window_target(found.nmse, found.mse, *shape, settings)
+        target = settings.window_target(found.nmse, found.mse, *shape)
     else:
-        target = schedule.usage_target(found.nmse, found.mse, found.mean_energy, n_slots, settings)
-    run.usage_weight = schedule.smoothed(run.usage_weight, target, settings)
+        target = settings.usage_target(found.nmse, found.mse, found.mean_energy, n_slots)
+    run.usage_weight = settings.smoothed(run.usage_weight, target)
     if run.bands.wants(found.r2, found.count):
         run.bands.keep(Checkpoint(run.epoch, found.count, found.r2, found.usage, copied(run.model)))
     for name, value in row.items():
@@ -169,7 +168,7 @@ def train_once(run: Run, X: Tensor, temperature: float) -> None:
     for rows in order.split(run.settings.batch_size):
         batch = X[rows.to(X.device)]
         out = run.model(batch, temperature, run.random)
-        value = loss.total(batch, out, run.usage_weight, run.settings)
+        value = total_loss(batch, out, run.usage_weight, run.settings)
         run.optimiser.zero_grad(set_to_none=True)
         value.backward()
         run.optimiser.step()
@@ -204,21 +203,47 @@ def copied(model: Model) -> dict[str, Tensor]:
     return {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
 
 
+# The loss
+
+
+def ambiguity_term(pool: Tensor, gating: Tensor, membership: float, width: float) -> Tensor:
+    """R(B) (Eq. 8): the RBF kernel averaged over unordered pairs of slots in use in the minibatch.
+
+    A slot is in use when its gate probability exceeds `membership` for at least one sample.
+    """
+    used = pool[(gating > membership).any(dim=0)]
+    n = len(used)
+    if n < 2:
+        return pool.new_zeros(())
+    squares = used.square().sum(dim=1)
+    distances = (squares[:, None] + squares[None, :] - 2.0 * used @ used.T).clamp_min(0.0)
+    kernel = torch.exp(-distances / (2.0 * width**2))
+    return (kernel.sum() - kernel.diagonal().sum()) / (n * (n - 1))
+
+
+def total_loss(X: Tensor, out: Pass, usage_price: float, settings: Settings) -> Tensor:
+    """Eq. 7: fit, usage, energy and ambiguity, each a mean over a minibatch; none is computed at weight zero.
+
+    Usage is C(x) = (1/N) Σ_i [f_e(x)]_i; the energies are those that the gate sees, perturbed, of both states.
+    """
+    terms = settings.fit_weight * (X - out.fit).square().mean()
+    if settings.usage_weight and usage_price:
+        terms = terms + settings.usage_weight * usage_price * out.gate.mean()
+    if settings.energy_weight:
+        terms = terms + settings.energy_weight * out.energies.square().mean()
+    if settings.ambiguity_weight:
+        ambiguity = ambiguity_term(out.pool, out.gate, settings.membership, settings.kernel_width)
+        terms = terms + settings.ambiguity_weight * ambiguity
+    return terms
+
+
 # Files
 
 
 def save(run: Run, X: Tensor, path: Path) -> None:
     """Write the run's whole state, whole or not at all."""
-    state = {
-        "data": _fingerprint(X),
-        "settings": asdict(run.settings),
-        "pool_size": run.model.n_slots,
-        "signed": run.model.signed,
-        "usage_schedule": run.usage_schedule,
-        "epoch": run.epoch,
-        "usage_weight": run.usage_weight,
-        "ended": run.ended,
-        "history": run.history,
+    state = _given(run, X) | {name: getattr(run, name) for name in REACHED}
+    state |= {
         "model": run.model.state_dict(),
         "optimiser": run.optimiser.state_dict(),
         "random": run.random.get_state(),
@@ -228,7 +253,6 @@ def save(run: Run, X: Tensor, path: Path) -> None:
         },
         "recent": list(run.termination.recent),
         "bands": {band: asdict(checkpoint) for band, checkpoint in run.bands.kept.items()},
-        "lowest_band": run.bands.lowest,
     }
     part = path.with_name(path.name + ".part")
     torch.save(state, part)
@@ -239,22 +263,15 @@ def resume(run: Run, X: Tensor, path: Path) -> Run:
     """Put a run at its beginning into the state that was saved for the same data and settings."""
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        same = (
-            state["data"] == _fingerprint(X)
-            and _plain(state["settings"]) == _plain(asdict(run.settings))
-            and state["pool_size"] == run.model.n_slots
-            and state["signed"] == run.model.signed
-            and state["usage_schedule"] == run.usage_schedule
-            and state["lowest_band"] == run.bands.lowest
-        )
+        same = all(_plain(state[name]) == _plain(value) for name, value in _given(run, X).items())
     except Exception as error:
         raise FileError(
             f"{path} is not the state of a run ({type(error).__name__}); remove it to start anew."
         ) from error
     if not same:
         raise FileError(f"{path} belongs to a run with other data or settings; choose another folder.")
-    run.epoch, run.usage_weight, run.ended = state["epoch"], state["usage_weight"], state["ended"]
-    run.history = state["history"]
+    for name in REACHED:
+        setattr(run, name, state[name])
     run.model.load_state_dict(state["model"])
     run.optimiser.load_state_dict(state["optimiser"])
     run.random.set_state(state["random"])
@@ -314,12 +331,22 @@ def _tensorboard(folder: Path) -> Any:
     return SummaryWriter(str(folder / "events"))
 
 
-def _fingerprint(X: Tensor) -> list[float]:
-    """Enough to tell whether data are the same."""
+def _given(run: Run, X: Tensor) -> dict[str, Any]:
+    """What a run is given; of the data, enough to tell whether they are the same."""
     values = X.detach().double().cpu()
     weights = torch.linspace(1.0, 2.0, values.numel(), dtype=torch.float64)
-    return [*map(float, values.shape), float(values.sum()), float(values.flatten() @ weights)]
+    return {
+        "data": [*map(float, values.shape), float(values.sum()), float(values.flatten() @ weights)],
+        "settings": asdict(run.settings),
+        "pool_size": run.model.n_slots,
+        "signed": run.model.signed,
+        "usage_schedule": run.usage_schedule,
+        "lowest_band": run.bands.lowest,
+    }
 
 
-def _plain(settings: dict[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
+def _plain(given: Any) -> Any:
+    """With lists for tuples, which are the same here."""
+    if isinstance(given, dict):
+        return {name: _plain(value) for name, value in given.items()}
+    return list(given) if isinstance(given, tuple) else given

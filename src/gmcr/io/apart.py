@@ -88,17 +88,15 @@ def _send(file: IO[bytes], result: Table | GMCRError) -> None:
         kept = None if result.pixels is None else result.pixels.kept
         offered = {"samples": result.samples, "axis": result.axis, "kept": kept}
         arrays = {name: array for name, array in offered.items() if array is not None}
-    facts["arrays"] = list(arrays)
-    np.save(file, np.frombuffer(json.dumps(facts, default=str).encode(), np.uint8))
-    for array in arrays.values():
-        np.save(file, array, allow_pickle=False)
+    arrays["facts"] = np.frombuffer(json.dumps(facts, default=str).encode(), np.uint8)
+    np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def _received(file: IO[bytes]) -> Table:
-    facts = json.loads(np.load(file).tobytes())
+    arrays = np.load(file, allow_pickle=False)
+    facts = json.loads(arrays["facts"].tobytes())
     if "error" in facts:
         raise (InputError if facts["is_input"] else FileError)(facts["error"])
-    arrays = {name: np.load(file, allow_pickle=False) for name in facts["arrays"]}
     names, pixels = facts["sample_names"], Pixels(arrays["kept"]) if "kept" in arrays else None
     table = Table(arrays["samples"], arrays.get("axis"), names and tuple(names), tuple(facts["notes"]))
     return replace(table, axis_unit=facts["axis_unit"], metadata=facts["metadata"], pixels=pixels)

@@ -76,11 +76,9 @@ class Cells:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def __getitem__(self, part: slice) -> Cells:
-        return Cells(self.texts[part], self.numbers[part], self.is_text[part])
-
-    def pick(self, places: NDArray[np.intp]) -> Cells:
-        return Cells([self.texts[place] for place in places], self.numbers[places], self.is_text[places])
+    def __getitem__(self, part: slice | NDArray[np.intp]) -> Cells:
+        texts = [self.texts[place] for place in np.arange(len(self))[part]]
+        return Cells(texts, self.numbers[part], self.is_text[part])
 
     @property
     def mostly_text(self) -> bool:

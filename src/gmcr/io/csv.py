@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -157,17 +158,14 @@ def _one_width(
     for line, texts in above:
         yield line, texts if len(texts) == width else [" ".join(texts), *[""] * (width - 1)]
     below: list[Line] = []
-    while True:
+    head = number, cells
+    for number, cells in chain([head], lines):
         if len(cells) == width and not below:
             yield number, cells
         elif len(cells) == 1 and as_number(cells[0], decimal) is None:
             below.append((number, cells))
         else:
             raise _ragged(path, *(below[0] if below else (number, cells)), width)
-        try:
-            number, cells = next(lines)
-        except StopIteration:
-            break
     yield from ((line, texts + [""] * (width - 1)) for line, texts in below)
 
 

@@ -113,7 +113,9 @@ def unfold(
     channels, _ = channel_dimension(channel_axis, array.ndim, dims)
     array = np.moveaxis(array, channels, -1)
     shape = array.shape[:-1]
-    kept = ~_all_missing(array)
+    kept = ~np.isnan(array[..., 0])
+    if not kept.all():  # only pixels whose first entry is missing are looked at in full
+        kept[~kept] = ~np.isnan(array[~kept]).all(axis=-1)
     if mask is not None:
         left_out = np.asarray(mask)
         if left_out.dtype != bool or left_out.shape != shape:
@@ -151,11 +153,3 @@ def channel_dimension(told: int | str | None, ndim: int, dims: tuple[str, ...] |
         return told % ndim, "as told"
     speaking = [index for index, name in enumerate(dims or ()) if names_channels(name)]
     return (speaking[0], "by its name") if len(speaking) == 1 else (ndim - 1, "by custom")
-
-
-def _all_missing(array: FloatArray) -> BoolArray:
-    """Pixels without any entry: (y, x); only those whose first entry is missing are looked at in full."""
-    missing = np.isnan(array[..., 0])
-    if missing.any():
-        missing[missing] = np.isnan(array[missing]).all(axis=-1)
-    return missing

@@ -48,13 +48,10 @@ def _numbers(name: str, dataset: Any) -> Variable:
         if key in dataset.attrs:
             values = operation(values, float(np.asarray(dataset.attrs[key]).ravel()[0]))
     unit = dataset.attrs.get("units", dataset.attrs.get("unit"))
-    return Variable(name, values, _dims(dataset), text_of(unit))
-
-
-def _dims(dataset: Any) -> tuple[str, ...]:
-    """Name of each dimension: that of its scale, which is a dataset too, else its label."""
+    # A dimension has the name of its scale, which is a dataset too, else its label.
     scales = [dimension[0].name.lstrip("/") if len(dimension) else "" for dimension in dataset.dims]
-    return tuple(scale or dimension.label for scale, dimension in zip(scales, dataset.dims))
+    dims = tuple(scale or dimension.label for scale, dimension in zip(scales, dataset.dims))
+    return Variable(name, values, dims, text_of(unit))
 
 
 FORMATS.add("HDF5", Format(

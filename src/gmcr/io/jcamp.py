@@ -35,11 +35,10 @@ _ITEM = re.compile(
       | (?P<missing>\?)""",
     re.VERBOSE,
 )
-_SQUEEZED = {"@": "0"} | {chr(ord("A") + d - 1): str(d) for d in range(1, 10)}
-_SQUEEZED |= {chr(ord("a") + d - 1): f"-{d}" for d in range(1, 10)}
-_STEPS = {"%": "0"} | {chr(ord("J") + d - 1): str(d) for d in range(1, 10)}
-_STEPS |= {chr(ord("j") + d - 1): f"-{d}" for d in range(1, 10)}
-_REPEATS = {chr(ord("S") + d - 1): str(d) for d in range(1, 9)} | {"s": "9"}
+_DIGITS = [str(digit) for digit in (*range(10), *range(-1, -10, -1))]
+_SQUEEZED = dict(zip("@ABCDEFGHIabcdefghi", _DIGITS))
+_STEPS = dict(zip("%JKLMNOPQRjklmnopqr", _DIGITS))
+_REPEATS = dict(zip("STUVWXYZs", _DIGITS[1:]))
 
 
 @dataclass
@@ -201,15 +200,13 @@ def _items(path: FilePath, line: int, text: str, room: int) -> tuple[float, list
                 f"{path} line {line} holds {text[position:]!r:.40}, which is no data; export it again."
             )
         position = item.end()
-        if item["plain"] or item["missing"]:
-            values.append(float(item["plain"]) if item["plain"] else np.nan)
-            step = None
-        elif item["coded"] in _SQUEEZED:
-            values.append(float(_SQUEEZED[item["coded"]] + item["rest"]))
-            step = None
-        elif item["coded"]:
+        if item["coded"] in _STEPS:
             step = float(_STEPS[item["coded"]] + item["rest"])
             values.append(values[-1] + step)
+        elif not item["dup"]:
+            squeezed = _SQUEEZED[item["coded"]] + item["rest"] if item["coded"] else "nan"
+            values.append(float(item["plain"] or squeezed))
+            step = None
         else:
             repeats = int((_REPEATS[item["dup"]] + item["more"])[:9]) - 1
             if len(values) + repeats > room + 2:  # the abscissa and a check come on top

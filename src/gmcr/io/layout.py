@@ -209,7 +209,7 @@ def _set_aside(
     moved = {(i, position[j]): text for (i, j), text in sheet.texts.items() if j in position}
     place = lambda row, column: sheet.place(row, int(kept[column]))  # noqa: E731
     remaining = replace(sheet, body=sheet.body[:, kept], texts=moved, place=place)
-    return remaining, channels.pick(kept) if len(channels) else channels
+    return remaining, channels[kept] if len(channels) else channels
 
 
 def _axis(channels: Cells, notes: list[str]) -> FloatArray | None:

@@ -135,7 +135,7 @@ def read_pool(path: FilePath) -> Pool:
     """Read the profiles of a model file, or a table with one profile per row."""
     if Path(path).suffix.lower() != MODEL:
         table = read_table(path, called=POOL)
-        return Pool(table.samples, table.sample_names or _numbered(len(table.samples)), table.axis)
+        return Pool(table.samples, table.sample_names or numbered(len(table.samples)), table.axis)
     # With them come pandas and numba, which reading a table does without.
     from gmcr.decomposition import Decomposition
     from gmcr.noise import LAWS, law_of
@@ -144,12 +144,13 @@ def read_pool(path: FilePath) -> Pool:
     law = model.noise_law or {}
     return Pool(
         model.components,
-        model.component_names or _numbered(model.n_components),
+        model.component_names or numbered(model.n_components),
         model.axis,
         law_of(law) if law.get("kind") in LAWS else None,
         model.signed,
     )
 
 
-def _numbered(count: int) -> tuple[str, ...]:
+def numbered(count: int) -> tuple[str, ...]:
+    """What components without a name are called."""
     return tuple(f"component {index}" for index in range(count))

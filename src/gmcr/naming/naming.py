@@ -81,7 +81,8 @@ def match(
         n_fixed = getattr(profiles, "n_fixed_", 0)
         profiles = found.components
         axis = found.axis if axis is None else axis
-        errors = own_errors(found, n_fixed) if errors is None else errors
+        if errors is None and found.noise is not None and (found.noise > 0).all():
+            errors = profile_errors(found.concentrations, found.noise, n_fixed=n_fixed)
     P = check_pool(profiles, name="profiles")
     errors = _check_errors(errors, P)
     shelf = library if isinstance(library, Library) else Library.of(library)
@@ -145,13 +146,6 @@ class _Shifted:
                 new = {name: np.where(now > was, values, best[name]) for name, values in new.items()}
             best = new
         return best
-
-
-def own_errors(found: Decomposition, n_fixed: int = 0) -> FloatArray | None:
-    """Standard errors of a decomposition's profiles, where its noise is known: (components,)."""
-    if found.noise is None or not (found.noise > 0).all():
-        return None
-    return profile_errors(found.concentrations, found.noise, n_fixed=n_fixed)
 
 
 def _alike(at: _Shifted, names: tuple[str, ...]) -> FloatArray:

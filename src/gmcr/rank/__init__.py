@@ -20,8 +20,3 @@ from gmcr.rank.preparation import prepare, scalings
 from gmcr.rank.report import RankReport
 from gmcr.rank.rules import RULES, Answer, Rule, Seen
 from gmcr.rank.white_noise import WHITE_MISFIT, misfit, noise_edge
-
-__all__ = [
-    "RULES", "WHITE_MISFIT", "Answer", "RankReport", "Rule", "Seen", "estimate_rank", "marchenko_pastur",
-    "misfit", "noise_edge", "prepare", "scalings",
-]  # fmt: skip

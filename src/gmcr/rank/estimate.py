@@ -56,7 +56,8 @@ def estimate_rank(
         notes.append(f"{title[0].upper()}{title[1:]} was skipped: the table has more than {limit:,} entries.")
     shares = {name: look.misfit / (len(look.values) - look.count) for name, look in looks.items()}
     best = min(shares, key=lambda name: shares[name])
-    white = looks[best].is_white
+    # One of less than half of the values is no evidence.
+    white = looks[best].misfit <= WHITE_MISFIT and 2 * looks[best].count <= len(looks[best].values)
     answers = looks[best].answers
     votes = sorted(answers[name].count for name, rule in rules.items() if white or not rule.needs_white)
     counts = {(rule, name): a.count for name, look in looks.items() for rule, a in look.answers.items()}
@@ -83,11 +84,6 @@ class _Look:
     count: int
     misfit: float
     answers: dict[str, Answer]
-
-    @property
-    def is_white(self) -> bool:
-        """Whether the remainder passes as white noise; one of less than half of the values is no evidence."""
-        return self.misfit <= WHITE_MISFIT and 2 * self.count <= len(self.values)
 
 
 def _look(table: FloatArray, rng: Generator, rules: dict[str, Rule]) -> _Look:

@@ -15,15 +15,14 @@ def gavish_donoho(values: FloatArray, shape: tuple[int, ...]) -> Answer:
     Their rule for unknown noise takes the noise from the median of all values, which is right for a count far
     below the smaller side; here it comes from the remainder.
     """
-    return above_noise(values, shape, _optimal_threshold)[0]
 
+    def optimal(n: int, p: int) -> float:
+        b = p / n
+        return float(np.sqrt(n * (2 * (b + 1) + 8 * b / (b + 1 + np.sqrt(b**2 + 14 * b + 1)))))
 
-def _optimal_threshold(n: int, p: int) -> float:
-    b = p / n
-    return float(np.sqrt(n * (2 * (b + 1) + 8 * b / (b + 1 + np.sqrt(b**2 + 14 * b + 1)))))
+    return above_noise(values, shape, optimal)[0]
 
 
 RULES.add(
-    "gavish-donoho",
-    Rule("Gavish-Donoho threshold", lambda seen: gavish_donoho(seen.values, seen.shape)),
+    "gavish-donoho", Rule("Gavish-Donoho threshold", lambda seen: gavish_donoho(seen.values, seen.shape))
 )

@@ -40,26 +40,23 @@ def render(contents: Contents) -> str:
     data = {"palette": PALETTE, "dashes": DASHES, "muted": MUTED}
     data |= {"ramp": RAMP, "ramp_negative": RAMP_NEGATIVE, "no_pixel": NO_PIXEL}
     drawn = ",".join(f"{as_script(name)}:{chart}" for own in charts for name, chart in own.items())
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            contents=contents,
-            found=contents.found,
-            words=words,
-            answer=trust.answer(contents),
-            verdict=trust.verdict_of(contents),
-            status=trust.VERDICTS[trust.verdict_of(contents)],
-            checks=checks,
-            advice=trust.advice(checks),
-            sections=sections,
-            bodies=bodies,
-            # Ours and free of what a browser could take for the end of the element.
-            style=Ours(style),
-            script=Ours(script),
-            data=Ours(f'{as_script(data)[:-1]},"charts":{{{drawn}}}}}'),
-            policy=_policy(style, script),
-        )
+    page = _environment().get_template("page.html")
+    return page.render(
+        contents=contents,
+        found=contents.found,
+        words=words,
+        answer=trust.answer(contents),
+        verdict=trust.verdict_of(contents),
+        status=trust.VERDICTS[trust.verdict_of(contents)],
+        checks=checks,
+        advice=trust.advice(checks),
+        sections=sections,
+        bodies=bodies,
+        # Ours and free of what a browser could take for the end of the element.
+        style=Ours(style),
+        script=Ours(script),
+        data=Ours(f'{as_script(data)[:-1]},"charts":{{{drawn}}}}}'),
+        policy=_policy(style, script),
     )
 
 

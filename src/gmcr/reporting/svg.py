@@ -33,7 +33,7 @@ def as_svg(charts: Sequence[Chart], columns: int = 1, size: tuple[int, int] = (7
         x, y = place % columns * width, place // columns * height
         draw = {Plane: _plane, Heat: _heat, Maps: _maps}[type(chart)]
         body = "".join(draw(chart, width, height - 24))  # type: ignore[operator]
-        title = _text(width / 2, 16, chart.title, anchor="middle", size=14, fill=INK, weight="bold")
+        title = _text(width / 2, 16, chart.title, anchor="middle", fill=INK, bold=True)
         parts.append(
             f'<g transform="translate({x} {y})">{title}<g transform="translate(0 24)">{body}</g></g>'
         )
@@ -85,8 +85,8 @@ def _plane(chart: Plane, width: int, height: int) -> Iterator[str]:
         at = px(rule.at) if rule.upright else py(rule.at)
         line = f"M{at:.1f} {top}V{bottom}" if rule.upright else f"M{left} {at:.1f}H{right}"
         yield f'<path d="{line}" stroke="{SOFT}" stroke-dasharray="4 3"/>'
-        place = (at + 5, top + 10, rule.label) if rule.upright else (right - 4, at - 5, rule.label)
-        yield _text(*place, anchor="start" if rule.upright else "end")
+        x, y = (at + 5, top + 10) if rule.upright else (right - 4, at - 5)
+        yield _text(x, y, rule.label, "start" if rule.upright else "end")
     if named:
         step = (right - left) / len(chart.series)
         for column, one in enumerate(chart.series):
@@ -184,17 +184,10 @@ def _stroke(place: int, width: float) -> str:
 
 
 def _text(
-    x: float,
-    y: float,
-    text: str,
-    *,
-    anchor: str = "start",
-    fill: str = SOFT,
-    size: int = 12,
-    weight: str = "normal",
-    turn: str = "",
+    x: float, y: float, text: str, anchor: str = "start", fill: str = SOFT, turn: str = "", bold: bool = False
 ) -> str:
     turned = f' transform="{turn}"' if turn else ""
+    size, weight = (14, "bold") if bold else (12, "normal")
     style = f'text-anchor="{anchor}" fill="{fill}" font-size="{size}" font-weight="{weight}"'
     return f'<text x="{x:.1f}" y="{y:.1f}" {style}{turned}>{_escaped(text)}</text>'
 

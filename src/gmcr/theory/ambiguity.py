@@ -20,14 +20,8 @@ from gmcr.noise import rounding_floor
 from gmcr.theory.extremes import End, coefficient_range, extremes
 from gmcr.theory.facts import noise_of
 from gmcr.theory.feasible_bands import Ambiguity, Band
-from gmcr.theory.feasible_plane import (
-    FeasibleArea,
-    FeasiblePair,
-    feasible_area,
-    pair_extremes,
-    pair_interval,
-)
-from gmcr.theory.transformations import Balanced, Block, find_directions, find_errors, group, pinned
+from gmcr.theory.feasible_plane import FeasibleArea, FeasiblePair, feasible_area, pair_extremes, pair_interval
+from gmcr.theory.transformations import Balanced, Block, find_directions, find_errors, group
 from gmcr.validation import BoolArray, FloatArray, as_numbers, check_samples, check_share
 
 MAX_VARIABLES = 20  # a block with more free coefficients is reported as open and not followed to its ends
@@ -150,7 +144,6 @@ def _bands(
     sizes : (K,) norm of each component's signal; used : (K,) their numbers, names : by number
     """
     total = float(np.linalg.norm(solution.C @ solution.S))
-    by_supports = np.logical_and(*pinned(solution.directions))
     bands: list[Band] = []
     planes: list[FeasiblePair | FeasibleArea] = []
     for members in group(solution.directions):
@@ -167,7 +160,7 @@ def _bands(
             spread *= block.S[position] @ block.S[position]
             error = float(np.sqrt(block.S_cov[position, position] + spread)) / total
             noise = 2 * block.z * error
-            closed, why = _verdict(bool(by_supports[i]), least, most, noise, partners, names)
+            closed, why = _verdict(least, most, noise, [names[k] for k in partners])
             band = Band(
                 component=number,
                 name=names[number],
@@ -220,12 +213,11 @@ def _looks(block: Block, i: int, T: FloatArray | None) -> tuple[FloatArray, Floa
     return profile / size, np.where(block.held[:, i], block.C @ T[:, i] * size, 0.0)
 
 
-def _verdict(
-    by_supports: bool, least: float, most: float, noise: float, partners: tuple[int, ...], names: Any
-) -> tuple[bool, str]:
-    if by_supports:
+def _verdict(least: float, most: float, noise: float, partners: list[str]) -> tuple[bool, str]:
+    """Whether a band is closed, and what closes it or keeps it open; partners : names of those it trades with."""
+    if not partners:
         return True, "closed: the supports leave no other"
-    others = ", ".join(names[k] for k in partners[:4]) + (", …" if len(partners) > 4 else "")
+    others = ", ".join(partners[:4]) + (", …" if len(partners) > 4 else "")
     if np.isnan(most):
         return False, f"open: trades with {others}"
     if most - least <= SAME:

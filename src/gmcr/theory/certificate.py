@@ -190,7 +190,7 @@ def _known(facts: Facts) -> Found:
         check.spark_condition("C5", facts),
         check.pairs_condition(facts),
     ]
-    return _in_order([*checked, window, *_common(facts)], "for learned pools; the pool is known")
+    return _in_order(facts, [*checked, window], "for learned pools; the pool is known")
 
 
 def _learned(facts: Facts, robust: RobustWindow | None) -> Found:
@@ -215,17 +215,14 @@ def _learned(facts: Facts, robust: RobustWindow | None) -> Found:
         note = "all five inequalities" if robust.is_open else note
         status = HOLDS if robust.is_open else FAILS
         conditions.append(Condition("robust window", status, sum(robust.holds), 5, note))
-    return _in_order([*conditions, *_common(facts)], "for known pools; this one was learned")
+    return _in_order(facts, conditions, "for known pools; this one was learned")
 
 
-def _in_order(conditions: list[Condition], elsewhere: str) -> Found:
-    """By name, C1 to C11 first; those that are not about this kind of pool are unchecked, with this note."""
+def _in_order(facts: Facts, conditions: list[Condition], elsewhere: str) -> Found:
+    """By name, C1 to C11 first, those of any pool last; those of the other kind are unchecked, with this note."""
     found = {f"C{number}": Condition(f"C{number}", UNCHECKED, note=elsewhere) for number in range(1, 12)}
-    return found | {condition.name: condition for condition in conditions}
-
-
-def _common(facts: Facts) -> list[Condition]:
-    return [check.price_condition(facts), check.optimum_condition(facts), check.reuse_condition(facts)]
+    common = [check.price_condition(facts), check.optimum_condition(facts), check.reuse_condition(facts)]
+    return found | {condition.name: condition for condition in (*conditions, *common)}
 
 
 def _verdict(facts: Facts, found: Found, robust: RobustWindow | None) -> tuple[str, str]:

@@ -82,24 +82,22 @@ def diversity_condition(facts: Facts) -> Condition:
 
 def fixed_pool_window(facts: Facts) -> Condition:
     """ε_ns ≤ ε_fit and ε_fit + ε_prj < c_min s_min, for every sample (Theorem 2a)."""
-    needed = float((facts.eps_fit + facts.levels.projected).max())
+    name, needed = "fixed-pool window", float((facts.eps_fit + facts.levels.projected).max())
     reach = facts.c_min * facts.spark.lower
     if (facts.levels.norm > facts.eps_fit * (1 + 1e-12)).any():
         note = "the fit tolerance is smaller than the noise may be"
-        return Condition(
-            "fixed-pool window", FAILS, float(facts.levels.norm.max()), float(facts.eps_fit.min()), note
-        )
+        return Condition(name, FAILS, float(facts.levels.norm.max()), float(facts.eps_fit.min()), note)
     if needed < reach:
-        return Condition("fixed-pool window", HOLDS, needed, reach, "ε_fit + ε_prj against c_min s_min")
+        return Condition(name, HOLDS, needed, reach, "ε_fit + ε_prj against c_min s_min")
     if needed < facts.c_min * facts.spark.upper:
         margin = f"{needed / facts.c_min:.4g}"
         note = f"open if the spark margin is above {margin}; it is between the interval's ends"
-        return Condition("fixed-pool window", UNCHECKED, needed, reach, note)
+        return Condition(name, UNCHECKED, needed, reach, note)
     paper = float((facts.net.norm + facts.net.projected).max())
     missing = decibels(needed, reach)
     note = f"{missing:.1f} dB more SNR would open it ({decibels(paper, reach):.1f} dB by the paper's bounds)"
     note = note if reach > 0 else "the pool's spark margin is zero, and no SNR would open it"
-    return Condition("fixed-pool window", FAILS, needed, reach, note)
+    return Condition(name, FAILS, needed, reach, note)
 
 
 def usage_condition(facts: Facts, window: Condition) -> Condition:

@@ -141,18 +141,17 @@ class Problem:
         return n, along @ self._row_derivative(A, i) / n
 
 
-def extremes(block: Block, random_state: int = 0) -> list[tuple[End, End]]:
+def extremes(block: Block) -> list[tuple[End, End]]:
     """For each component of the block, its least and its largest share, as log ‖c_i‖ ‖s_i‖, and T there.
 
     Without T, the value is infinite where nothing bounds it and NaN where nothing met the constraints. Every
     solution found is a start for those that follow, beside the solution itself and a few random points.
     """
     problem = Problem(block)
-    zero = np.zeros(block.n_variables)
     objectives = [
         partial(problem.log_share, i=i, sign=s) for i in range(len(block.members)) for s in (1.0, -1.0)
     ]
-    starts = [zero, *_random_points(problem, np.random.default_rng(random_state))]
+    starts = _starts(problem)
     found = [best(problem, objective, starts) for objective in objectives]
     met = _distinct([x for _, x in found if x is not None])
     for k, objective in enumerate(objectives):
@@ -172,7 +171,7 @@ def coefficient_range(block: Block, row: int, column: int) -> tuple[float, float
     slope = np.array([block.transformation(e)[row, column] - at_zero for e in np.eye(block.n_variables)])
     if not slope.any():
         return at_zero, at_zero
-    starts = [zero, *_random_points(problem, np.random.default_rng(0))]
+    starts = _starts(problem)
     low, _ = best(problem, lambda x: (float(slope @ x), slope), starts)
     high, _ = best(problem, lambda x: (float(-slope @ x), -slope), starts)
     return low, -high
@@ -248,10 +247,10 @@ def _programme(
     return np.where(np.isfinite(out.x), out.x, x)
 
 
-def _random_points(problem: Problem, rng: np.random.Generator) -> list[FloatArray]:
-    """Feasible points in random directions from the solution, part of the way to where they leave."""
-    points: list[FloatArray] = []
-    if not problem.is_feasible(np.zeros(problem.block.n_variables)):
+def _starts(problem: Problem) -> list[FloatArray]:
+    """The solution, and feasible points in random directions from it, part of the way to where they leave."""
+    points, rng = [np.zeros(problem.block.n_variables)], np.random.default_rng(0)
+    if not problem.is_feasible(points[0]):
         return points
     for _ in range(_n_starts(problem)):
         direction = rng.standard_normal(problem.block.n_variables)

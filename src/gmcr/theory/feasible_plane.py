@@ -131,14 +131,9 @@ def _pair_ends(block: Block, i: int, moves: Interval, others: Interval) -> tuple
     corners = [(mine, other) for mine in moves for other in others]
     high = max(corners, key=lambda corner: value(*corner))
     ends = [(least(low), (closest(low), low)), (value(*high), high)]
-    first, last = ((log, _pair_matrix(i, *place) if np.isfinite(log) else None) for log, place in ends)
+    Ts = [np.array([[1.0, other], [mine, 1.0]])[np.ix_(order, order)] for _, (mine, other) in ends]
+    first, last = ((log, T if np.isfinite(log) else None) for (log, _), T in zip(ends, Ts))
     return first, last
-
-
-def _pair_matrix(i: int, mine: float, others: float) -> FloatArray:
-    T = np.eye(2)
-    T[1 - i, i], T[i, 1 - i] = mine, others
-    return T
 
 
 def pair_interval(block: Block, i: int) -> Interval:

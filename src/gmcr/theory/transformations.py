@@ -166,19 +166,14 @@ def find_directions(
 
 
 def group(directions: list[FloatArray]) -> list[NDArray[np.intp]]:
-    """Components that a transformation can mix, directly or by way of others; a lone one is a group of itself."""
+    """Components that a transformation can mix, directly or by way of others.
+
+    A lone one, of itself a group, is pinned: nothing enters its column of T, and as it enters no other column,
+    row i of T and with it row i of T⁻¹, which makes its profile, is e_i.
+    """
     reach = np.stack([np.abs(Q).sum(axis=1) > 0 for Q in directions], axis=1)
     n_groups, labels = connected_components(reach, directed=False)
     return [np.flatnonzero(labels == label) for label in range(n_groups)]
-
-
-def pinned(directions: list[FloatArray]) -> tuple[BoolArray, BoolArray]:
-    """Which components' concentrations, and which profiles, no transformation changes: (K,) each.
-
-    Row i of T⁻¹ makes profile i, and it is e_i when row i of T is: when i enters no other column.
-    """
-    reach = np.stack([np.abs(Q).sum(axis=1) > 0 for Q in directions], axis=1)
-    return np.logical_not(reach.any(axis=0)), np.logical_not(reach.any(axis=1))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -42,31 +42,26 @@ def run(
         options = replace(options, pool=saved.pool)
     if n_jobs is None and D.size <= SMALL_TABLE:
         n_jobs = 1
-    with threads(n_jobs), progress(shown) as display:
+    ended = False  # by the caller's function, which is then left alone
+
+    def tell(row: Row, state: State) -> None:
+        nonlocal ended
+        for listener in (band, saved, display):
+            if listener is not None:
+                listener(row, state)
         # The caller's function last: it may end the run, and the others should have seen the row by then.
-        calls = None if callback is None else Callback(callback)
-        listeners = [listener for listener in (band, saved, display, calls) if listener is not None]
-        solution = solve(D, options, repeats, _together(listeners))
+        if callback is not None and not ended:
+            try:
+                callback(row)
+            except KeyboardInterrupt:
+                ended = True
+                raise
+
+    with threads(n_jobs), progress(shown) as display:
+        solution = solve(D, options, repeats, tell)
     if saved is not None and not solution.interrupted:
         saved.remove()
     return solution if band is None else _in_band(solution, band, D, options, repeats)
-
-
-class Callback:
-    """Shows the caller's function each row; once it has ended the run by KeyboardInterrupt, it is left alone."""
-
-    def __init__(self, function: Callable[[Row], object]) -> None:
-        self._function = function
-        self._ended = False
-
-    def __call__(self, row: Row, state: State) -> None:
-        if self._ended:
-            return
-        try:
-            self._function(row)
-        except KeyboardInterrupt:
-            self._ended = True
-            raise
 
 
 class BandKeeper:
@@ -106,14 +101,6 @@ def progress(shown: bool) -> Iterator[Listener | None]:
             )
 
         yield show
-
-
-def _together(listeners: list[Listener]) -> Listener:
-    def tell(row: Row, state: State) -> None:
-        for listener in listeners:
-            listener(row, state)
-
-    return tell
 
 
 def _in_band(

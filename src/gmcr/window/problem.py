@@ -95,11 +95,7 @@ class Problem:
         return residual
 
     def decode(
-        self,
-        S: FloatArray,
-        sigma: Sigma,
-        start: BoolArray | None = None,
-        gram: FloatArray | None = None,
+        self, S: FloatArray, sigma: Sigma, start: BoolArray | None = None, gram: FloatArray | None = None
     ) -> State:
         """Decode every sample over the pool S (Eq. 3)."""
         removal = np.zeros((self.n_samples, len(S)))

@@ -14,7 +14,7 @@ from scipy.stats import norm
 from gmcr.constraints import Constraints
 from gmcr.decoding.batch import decode_arrays
 from gmcr.noise import Sigma
-from gmcr.validation import BoolArray, FloatArray
+from gmcr.validation import FloatArray
 from gmcr.window.problem import Problem, State
 from gmcr.window.trial import HEIR_ROUNDS, Draft, is_hopeless, positive, put, refit
 
@@ -51,11 +51,19 @@ def isolations(problem: Problem, state: State, tried: State | None = None) -> St
 
 
 def _rare(problem: Problem, state: State, most: int, tried: State | None) -> list[int]:
-    """Slots that two to `most` samples hold, of which some hold something else than in the state tried before."""
+    """Slots that two to `most` samples hold, of which some hold something else than in the state tried before.
+
+    Such a sample holds another number of slots, or is explained otherwise: slots may have been renumbered in
+    between, and profiles refitted, which moves misfits a little.
+    """
     holders = problem.holders(state)
-    changed = _changed(state, tried, REFITTED * problem.usage_price)
-    rare = np.flatnonzero((holders >= 2) & (holders <= most) & changed)
-    return rare[rare >= problem.n_fixed].tolist()
+    rare = (holders >= 2) & (holders <= most)
+    if tried is not None:
+        sizes, sizes_before = (np.count_nonzero(one.C, axis=1) for one in (state, tried))
+        moved = np.abs(state.misfit - tried.misfit) > REFITTED * problem.usage_price
+        rare &= (state.C[(sizes != sizes_before) | moved] != 0).any(axis=0)
+    rare[: problem.n_fixed] = False
+    return np.flatnonzero(rare).tolist()
 
 
 def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
@@ -86,18 +94,6 @@ def _isolated(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:
         trial = problem.rows(rows).decode(S, state.sigma[rows], gram=G)
         if not np.array_equal(trial.C != 0, held):
             yield seed
-
-
-def _changed(state: State, before: State | None, refitted: float) -> BoolArray:
-    """Slots held by a sample that holds another number of slots than before, or is explained otherwise: (slots,).
-
-    Slots may have been renumbered in between, and profiles refitted, which moves misfits by less than `refitted`.
-    """
-    if before is None:
-        return np.ones(state.count, dtype=bool)
-    sizes, sizes_before = (np.count_nonzero(one.C, axis=1) for one in (state, before))
-    rows = (sizes != sizes_before) | (np.abs(state.misfit - before.misfit) > refitted)
-    return (state.C[rows] != 0).any(axis=0)
 
 
 def _without_strongest(problem: Problem, draft: Draft, j: int) -> Iterator[FloatArray]:

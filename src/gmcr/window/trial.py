@@ -82,7 +82,9 @@ class Draft:
                 seed = _common_direction(problem.residual(rows, trial), problem.constraints)
                 put(S, G, emptied[:1], seed)
             heirs = np.union1d(heirs, emptied[:1])
-            rows = np.union1d(rows, self._takers(problem, seed))
+            # Beside them, samples whose residual holds enough of the profile to pay for its selection.
+            amounts = (problem.X @ seed - state.C @ (state.S @ seed)) / state.sigma.per_sample()
+            rows = np.union1d(rows, np.flatnonzero(amounts**2 > problem.usage_price))
         heirs = heirs[heirs >= problem.n_fixed]
         rows = np.union1d(rows, np.flatnonzero((state.C[:, heirs] != 0).any(axis=1)))
         local = problem.rows(rows)
@@ -97,7 +99,9 @@ class Draft:
             trial = local.decode(S, state.sigma[rows], gram=G)
             before, gap = gap, cost_here(trial) - allowed
             if gap < 0:
-                self._accept(rows, trial, G)
+                state.C[rows], state.misfit[rows], state.removal[rows] = trial.C, trial.misfit, trial.removal
+                state.S[:] = trial.S
+                self.gram, self.changed = G, True
                 return True
             if seed is not None and np.array_equal(trial.C != 0, state.C[rows] != 0):
                 return False  # the old supports are back: nothing but a refit
@@ -118,18 +122,6 @@ class Draft:
                 return True
             S = problem.refit(trial)[0]
         return False
-
-    def _takers(self, problem: Problem, profile: FloatArray) -> np.ndarray:
-        """Samples whose residual holds enough of a profile to pay for its selection."""
-        state = self.state
-        amounts = (problem.X @ profile - state.C @ (state.S @ profile)) / state.sigma.per_sample()
-        return np.flatnonzero(amounts**2 > problem.usage_price)
-
-    def _accept(self, rows: np.ndarray, trial: State, gram: FloatArray) -> None:
-        state = self.state
-        state.C[rows], state.misfit[rows], state.removal[rows] = trial.C, trial.misfit, trial.removal
-        state.S[:] = trial.S
-        self.gram, self.changed = gram, True
 
 
 def is_hopeless(problem: Problem, before: float, gap: float, seeded: bool = True) -> bool:

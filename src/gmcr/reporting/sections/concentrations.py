@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gmcr.reporting.charts import Heat, Maps
 from gmcr.reporting.contents import Contents
-from gmcr.reporting.listing import (
-    Cell,
-    Column,
-    Listing,
-    count_cell,
-    finite,
-    fixed_cell,
-    number_cell,
-    numbers,
-    texts,
-)
+from gmcr.reporting.listing import Cell, Column, Listing, count_cell, fixed_cell, number_cell, numbers, texts
 from gmcr.reporting.section import SECTIONS, Block, Section
-from gmcr.reporting.words import amount, holds, number, several, thinned_note
+from gmcr.reporting.words import amount, holds, several, thinned_note
 from gmcr.text import block_means
 from gmcr.validation import evenly
 
@@ -117,7 +108,8 @@ def _samples(contents: Contents) -> Listing:
 
 
 def _ratio_cell(value: float) -> Cell:
-    return Cell(f"{value:.2f}" if value < 100 else number(value, 3), finite(value))
+    cell = number_cell(value, 3)
+    return replace(cell, text=f"{value:.2f}") if value < 100 else cell
 
 
 SECTIONS.add("concentrations", Section("Concentrations", 30, build, figures=("concentrations", "maps")))
