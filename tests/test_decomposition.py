@@ -131,7 +131,7 @@ def test_from_factors_checks_supports():
         ({"noise_law": {"kind": "constant"}}, "constant noise law is not made of these fields: none"),
         (
             {"noise_law": {"kind": "constant", "level": np.nan}},
-            "level must be finite and not negative, not nan",
+            "level must be a number, not nan",
         ),
         ({"axis": [1, 2]}, "axis must have 3 values"),
         ({"axis": [1, 2, np.inf]}, "axis must be finite, but is inf at channel 2"),
