@@ -524,3 +524,53 @@ def test_works_without_compilation(mix):
     for signed, concentrations in zip((False, True), found):
         compiled = decode(D, S, noise=0.2, signed=signed).concentrations
         np.testing.assert_allclose(concentrations, compiled, rtol=1e-9, atol=1e-12)
+
+
+# Which components a sample may hold
+
+
+def test_allowed_components_are_those_of_a_smaller_pool():
+    mix = make_mixtures(n_components=6, n_samples=30, snr_db=25, n_features=40, random_state=0)
+    allowed = np.ones((30, 6), dtype=bool)
+    allowed[:10, 2:] = False
+    allowed[10:20, :3] = False
+    out = decode(mix.D, mix.S, noise=mix.sigma, allowed=allowed, price=20.0)
+    assert not out.supports[~allowed].any()
+    for rows, slots in (
+        (slice(0, 10), slice(0, 2)),
+        (slice(10, 20), slice(3, 6)),
+        (slice(20, 30), slice(0, 6)),
+    ):
+        alone = decode(mix.D[rows], mix.S[slots], noise=mix.sigma[rows], price=20.0)
+        np.testing.assert_allclose(out.concentrations[rows, slots], alone.concentrations)
+        np.testing.assert_allclose(out.misfit[rows], alone.misfit)
+        np.testing.assert_array_equal(out.known[rows], alone.known)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "message"),
+    [
+        (np.ones((3, 2)), "allowed must be True or False for each of 4 samples and 2 components"),
+        (np.full((4, 2), 0.5), "allowed must be True or False"),
+        ([[1, 1], [0, 0], [1, 1], [1, 1]], "allowed leaves sample 1 no component"),
+    ],
+)
+def test_wrong_masks(allowed, message):
+    with pytest.raises(InputError, match=message):
+        decode(np.ones((4, 3)), np.eye(3)[:2] + 0.1, noise=0.1, allowed=allowed)
+
+
+def test_counts_are_decoded_at_their_own_noise():
+    """Whole numbers are counts; what they vary beyond chance is in how they are judged, not in what they hold."""
+    rng = np.random.default_rng(0)
+    S = rng.dirichlet(np.full(96, 0.3), 8)
+    C = np.where(rng.random((120, 8)) < 0.35, rng.lognormal(7, 1, (120, 8)), 0.0)
+    C[~C.any(axis=1), 0] = 1000.0
+    mean = C @ S
+    for dispersion in (1e-9, 0.03):
+        D = rng.poisson(rng.gamma(1 / dispersion, mean * dispersion)).astype(float)
+        out = decode(D, S)
+        held = C >= 50
+        assert (out.supports & held).sum() >= 0.95 * held.sum()
+        assert out.known.mean() > 0.9
+        assert (out.supports & (C == 0)).mean() < 0.1

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gmcr.errors import InputError
-from gmcr.mixtures import CLAMP, _direction_rows, make_mixtures
+from gmcr.mixtures.generative import CLAMP, _direction_rows, make_mixtures
 
 SMALLEST_P = 1e-3  # a seeded test of a distribution fails below this
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gmcr.estimators.window import GMCR as GMCR
     from gmcr.io.cube import unfold as unfold
     from gmcr.io.reading import read as read
+    from gmcr.mixtures import make_measured as make_measured
     from gmcr.mixtures import make_mixtures as make_mixtures
     from gmcr.rank import estimate_rank as estimate_rank
     from gmcr.reporting.files import report as report
@@ -29,6 +30,7 @@ _HOME = {
     "certify": "gmcr.theory.certificate",
     "decode": "gmcr.decoder",
     "estimate_rank": "gmcr.rank",
+    "make_measured": "gmcr.mixtures",
     "make_mixtures": "gmcr.mixtures",
     "read": "gmcr.io.reading",
     "report": "gmcr.reporting.files",

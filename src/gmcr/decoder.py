@@ -16,11 +16,12 @@ from gmcr.constraints import Constraints
 from gmcr.decoding.batch import decode_arrays
 from gmcr.decoding.prices import ALPHA, lone_price, usage_price
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw, Proportional, Sigma, degrees_of_freedom, estimate_noise
+from gmcr.noise import Counts, NoiseLaw, Proportional, Sigma, are_counts, degrees_of_freedom, estimate_noise
 from gmcr.text import decoding_html, decoding_line
 from gmcr.threads import kept, threads
 from gmcr.validation import BoolArray, FloatArray, as_numbers, check_per_sample, check_pool, check_samples
 
+REWEIGHTINGS = 3  # of counts, whose noise follows from what they are decoded as
 UNKNOWN_LEVEL = 0.005  # share of explained samples that `known` may wrongly flag
 
 
@@ -93,6 +94,7 @@ def decode(
     weights: ArrayLike | None = None,
     k_max: int | None = None,
     signed: bool = False,
+    allowed: ArrayLike | None = None,
 ) -> Decoding:
     """Decode samples over a fixed pool: best non-negative fit plus a price per selected component (Eq. 3).
 
@@ -108,6 +110,7 @@ def decode(
     weights : relative weight of each channel, or of each entry, beside the noise; zero leaves it out
     k_max : largest number of components in a sample
     signed : whether concentrations may be negative
+    allowed : (samples, slots) bool, which components a sample may hold at all
 
     Returns
     -------
@@ -127,16 +130,24 @@ def decode(
     entry_weights = _check_weights(weights, samples)
     if entry_weights is not None:
         samples = np.where(entry_weights > 0, samples, np.nan)  # an entry without weight is a missing one
-    prices = check_per_sample(
-        usage_price(n_slots, n_samples, alpha) if price is None else price, n_samples, "price"
-    )
+    may_hold = None if allowed is None else _check_allowed(allowed, n_samples, n_slots)
+    if price is None:
+        n_slots = n_slots if may_hold is None else int(may_hold.sum(axis=1).max())
+        price = usage_price(n_slots, n_samples, alpha)
+    prices = check_per_sample(price, n_samples, "price")
 
     # Unit-norm profiles inside, so that tolerances mean the same for every slot.
     norms = np.linalg.norm(pool, axis=1)
-    over = _Over(pool / norms[:, None], prices, Constraints.of(signed=signed, k_max=k_max), entry_weights)
+    constraints = Constraints.of(signed=signed, k_max=k_max)
+    over = _Over(pool / norms[:, None], prices, constraints, entry_weights, may_hold)
     with threads():
         sigma = over.noise(noise, samples)
         C, margin, misfit = over.decode(samples, sigma)
+        if noise is None and are_counts(samples):  # judged with what they vary beyond chance
+            fit = C @ over.S
+            law = estimate_noise(samples, fit, degrees_of_freedom(samples, C), Counts.kind)
+            sigma = law.sigma(samples, fit)
+            misfit = np.nansum(np.square((samples - fit) / sigma.entries), axis=1)
         residual, misfit = over.residuals(samples, C, sigma, misfit)
         known = is_explained(misfit, samples, C)
         lone = lone_price(n_slots, alpha)
@@ -191,21 +202,35 @@ class _Over:
     """What samples are decoded over: the pool, of unit norm, the prices (samples,), and what must be obeyed.
 
     weights : (samples, channels) of entries beside the noise; None for none
+    allowed : (samples, slots) which ones a sample may hold; None for all
     """
 
     S: FloatArray
     prices: FloatArray
     constraints: Constraints
     weights: FloatArray | None
+    allowed: BoolArray | None = None
 
     def at(self, price: float, rows: np.ndarray) -> _Over:
         """The same for some of the samples, at one price."""
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, prices=np.full(len(rows), price), weights=weights)
+        allowed = None if self.allowed is None else self.allowed[rows]
+        return replace(self, prices=np.full(len(rows), price), weights=weights, allowed=allowed)
 
     def decode(self, D: FloatArray, sigma: Sigma) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Concentrations, margins and misfits of samples."""
-        return decode_arrays(D, self.S, sigma, self.prices, self.constraints, self.weights)
+        if self.allowed is None:
+            return decode_arrays(D, self.S, sigma, self.prices, self.constraints, self.weights)
+        C, margin, misfit = np.zeros((len(D), len(self.S))), np.empty(len(D)), np.empty(len(D))
+        masks, which = np.unique(self.allowed, axis=0, return_inverse=True)
+        for number, mask in enumerate(
+            masks
+        ):  # samples that may hold the same, over the part of the pool they may
+            rows = np.flatnonzero(which.ravel() == number)
+            weights = None if self.weights is None else self.weights[rows]
+            part = D[rows], self.S[mask], sigma[rows], self.prices[rows], self.constraints, weights
+            C[np.ix_(rows, mask)], margin[rows], misfit[rows] = decode_arrays(*part)
+        return C, margin, misfit
 
     def residuals(
         self, D: FloatArray, C: FloatArray, sigma: Sigma, misfit: FloatArray
@@ -239,7 +264,16 @@ class _Over:
         return noise.sigma(D, C @ self.S)
 
     def _estimated(self, D: FloatArray, kind: str) -> Sigma:
-        """Noise from what the pool leaves over, descending from a coarse level until it holds still."""
+        """Noise from what the pool leaves over, descending from a coarse level until it holds still.
+
+        Counts are decoded at the noise that all counts have: what they vary beyond it is no smaller for a wrong
+        support, so that it would hide what it should show.
+        """
+        if kind == "auto" and are_counts(D):
+            sigma = Counts().sigma(D)
+            for _ in range(REWEIGHTINGS):
+                sigma = Counts().sigma(D, self.decode(D, sigma)[0] @ self.S)
+            return sigma
         law: NoiseLaw = Proportional(0.5)
         sigma = law.sigma(D)
         for _ in range(30):
@@ -257,6 +291,20 @@ def is_explained(misfit: FloatArray, D: FloatArray, C: FloatArray) -> BoolArray:
     """Whether noise leaves as much as this of samples D decoded as C: (samples,)."""
     dof, inverse = np.unique(degrees_of_freedom(D, C), return_inverse=True)
     return misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof)[inverse]
+
+
+def _check_allowed(allowed: ArrayLike, n_samples: int, n_slots: int) -> BoolArray:
+    mask = np.asarray(allowed)
+    if mask.shape != (n_samples, n_slots) or not np.isin(mask, (0, 1)).all():
+        raise InputError(
+            f"allowed must be True or False for each of {n_samples} samples and {n_slots} components, "
+            f"but has shape {mask.shape}."
+        )
+    if not mask.any(axis=1).all():
+        raise InputError(
+            f"allowed leaves sample {int(mask.any(axis=1).argmin())} no component; remove that sample."
+        )
+    return mask.astype(bool)
 
 
 def _check_weights(weights: ArrayLike | None, D: FloatArray) -> FloatArray | None:

@@ -34,7 +34,7 @@ SAMPLES = (
     "Samples: a table (CSV, XLSX, Parquet), arrays (NPY, NPZ, MAT, HDF5, NetCDF, RData), spectra (JCAMP-DX, "
     "SPC, OPUS, WDF), or a folder of spectra."
 )
-NOISE = "Noise: its standard deviation, or its law (constant, proportional, poisson, or one a package adds)."
+NOISE = "Noise: its standard deviation, or its law (constant, proportional, poisson, counts, instrument)."
 Data = Annotated[Path, place("DATA", SAMPLES)]
 Run = Annotated[Path, place("RUN", "Run folder, or its model file (.gmcr).")]
 NewRun = Annotated[Path, typer.Option(*OUTPUT, metavar="RUN", help="Folder to write the run to.")]

@@ -2,7 +2,7 @@
 
     sigma.py          `Sigma`: standard deviations, one per sample or one per entry, and what is asked of them
     law.py            `NoiseLaw`: what a law can be asked; `LAWS`, all of them by name
-    constant.py, proportional.py, poisson.py
+    constant.py, proportional.py, poisson.py, instrument.py
                       one law each
     estimation.py     the law that residuals speak for, with the degrees of freedom that a fit used up;
                       replicates
@@ -20,4 +20,5 @@ from gmcr.noise.sigma import Sigma, count_present, root_mean_square, rounding_fl
 from gmcr.noise.constant import Constant
 from gmcr.noise.proportional import Proportional
 from gmcr.noise.poisson import Poisson
+from gmcr.noise.instrument import Counts, Instrument, are_counts
 # isort: on

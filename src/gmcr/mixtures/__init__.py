@@ -1,0 +1,13 @@
+"""Tables of which the truth is known.
+
+    generative.py   the paper's generative model (Algorithm 2) and variations: few of many components in a sample
+    measured.py     tables that behave like measured ones: most of a few components in every sample, and what
+                    instruments do to them
+
+What does not belong here: measured data, files.
+"""
+
+from gmcr.mixtures.generative import Mixtures, make_mixtures
+from gmcr.mixtures.measured import Measured, make_measured
+
+__all__ = ["Measured", "Mixtures", "make_measured", "make_mixtures"]

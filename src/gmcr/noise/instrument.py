@@ -1,0 +1,140 @@
+"""The noise of a detector: what is there in the dark, what counting adds, and what goes with the signal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from scipy.optimize import nnls
+from scipy.stats import chi2
+
+from gmcr.noise.law import LAWS, NoiseLaw
+from gmcr.noise.sigma import SMALLEST, Sigma, count_present, rounding_floor
+from gmcr.validation import FloatArray
+
+BINS = 60  # of the signal, within which the variance is taken for one
+SCORINGS = 30
+CLEAR = 10.0  # twice the log-likelihood that a term must bring, beyond what noise alone would
+MOST_COUNTED = 1e5  # median from which whole numbers are readings of a converter rather than counts
+BEYOND = 9.0  # squares in units of the variance, from which an entry is left out
+KEPT = float(chi2.cdf(BEYOND, 3) / chi2.cdf(BEYOND, 1))  # of the variance, in those that are left
+
+
+@dataclass(frozen=True)
+class Instrument(NoiseLaw):
+    """σ_ml² = level² + gain · x̂_ml + (slope · x̂_ml)²; gain is the size of one count."""
+
+    gain: float = 0.0
+    slope: float = 0.0
+
+    kind = "instrument"
+    per_entry = True
+    least_gain: ClassVar[float] = 0.0
+
+    def sigma(self, D: FloatArray, fit: FloatArray | None = None) -> Sigma:
+        mean = np.maximum(np.nan_to_num(D) if fit is None else fit, 0.0)
+        # Where less than one count is expected the variance is that of one: it must not vanish.
+        variance = self.level**2 + self.gain * np.maximum(mean, self.least_gain) + (self.slope * mean) ** 2
+        return Sigma(np.maximum(np.sqrt(variance), rounding_floor(D)[:, None]))
+
+    @classmethod
+    def estimate(cls, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> Instrument:
+        """By likelihood, from the mean square of residuals over entries of like signal, without outliers.
+
+        A term is left out where the likelihood does not clearly speak for it: three terms that one would do for
+        share the noise among them by chance.
+        """
+        squares = residual**2 * (count_present(residual) / dof)[:, None]
+        present = ~np.isnan(squares)
+        mean, squares = np.maximum(fit, 0.0)[present], squares[present]
+        order = np.argsort(mean, kind="stable")
+        mean, squares = mean[order], squares[order]
+        edges = np.linspace(0, len(order), min(BINS, max(len(order) // 30, 1)) + 1).astype(int)
+        sizes = np.diff(edges)
+        scale = max(float(mean[-1]), SMALLEST)
+        terms = (mean / scale)[:, None] ** np.arange(3.0)
+        in_bins = np.add.reduceat(terms, edges[:-1]) / sizes[:, None]
+        # What is far beyond the rest of its bin is not explained rather than noisy, and left out.
+        usual = np.array([np.median(squares[a:b]) for a, b in pairwise(edges)]) / chi2.median(1)
+        variance = np.repeat(np.maximum(usual, SMALLEST), sizes)
+        for _ in range(3):
+            inside = squares <= BEYOND * variance
+            n_inside = np.maximum(np.add.reduceat(inside, edges[:-1], dtype=float), 1.0)
+            seen = np.maximum(np.add.reduceat(squares * inside, edges[:-1]) / n_inside / KEPT, SMALLEST)
+            found = _likeliest_terms(in_bins, seen, sizes.astype(float), cls.least_gain * scale)
+            variance = np.maximum(terms @ found, SMALLEST)
+        return cls(float(np.sqrt(found[0])), float(found[1] / scale), float(np.sqrt(found[2]) / scale))
+
+    def draw(self, mean: FloatArray, random: Generator) -> FloatArray:
+        return mean + self.sigma(mean, mean).entries * random.standard_normal(mean.shape)
+
+    def scaled(self, factor: float) -> Instrument:
+        return Instrument(self.level * factor, self.gain * factor**2, self.slope * factor)
+
+    def sentence(self) -> str:
+        parts = [f"{self.level:.3g} everywhere"] if self.level else []
+        parts += [f"counts of size {self.gain:.3g}"] if self.gain else []
+        parts += [f"{self.slope:.2%} of the signal"] if self.slope else []
+        return "instrument, " + (" and ".join(parts) or "none")
+
+
+@dataclass(frozen=True)
+class Counts(Instrument):
+    """Counts of something, with what varies beyond chance: σ_ml² = x̂_ml + (slope · x̂_ml)²."""
+
+    level: float = 0.0
+    gain: float = 1.0
+
+    kind = "counts"
+    signed = False
+    least_gain = 1.0
+
+    def scaled(self, factor: float) -> Counts:
+        return Counts(self.level * factor, self.gain * factor**2, self.slope * factor)
+
+    def sentence(self) -> str:
+        return "counts" + (f", overdispersed by {self.slope:.2%} of the mean" if self.slope else "")
+
+
+def are_counts(D: FloatArray) -> bool:
+    """Whether a table holds counts: whole numbers, none negative, most of them small enough to be told apart."""
+    present = D[~np.isnan(D)]
+    whole = present.size > 0 and present.min() >= 0 and present.max() > 1
+    return bool(whole and np.median(present) < MOST_COUNTED and (present == np.round(present)).all())
+
+
+def _likeliest_terms(terms: FloatArray, seen: FloatArray, sizes: FloatArray, gain: float) -> FloatArray:
+    """Non-negative factors of the terms (bins, 3) that make the mean squares most likely, as few as will do.
+
+    gain : of counts, which is known: then the second term is given, and is not among those looked for
+    """
+    candidates = [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]] if gain == 0 else [[], [2]]
+    given = gain * terms[:, 1]
+    fits = [_scored(terms[:, used], seen, sizes, given) for used in candidates]
+    costs = [cost + CLEAR * len(used) for (_, cost), used in zip(fits, candidates)]
+    best = int(np.argmin(costs))
+    found = np.zeros(3)
+    found[candidates[best]] = fits[best][0]
+    found[1] += gain
+    return found
+
+
+def _scored(
+    terms: FloatArray, seen: FloatArray, sizes: FloatArray, given: FloatArray
+) -> tuple[FloatArray, float]:
+    """The most likely factors, by Fisher scoring, and −2 log-likelihood: a mean square is chi-square."""
+    variance = np.full_like(seen, np.average(seen, weights=sizes))
+    factors = np.zeros(terms.shape[1])
+    for _ in range(SCORINGS):
+        weights = np.sqrt(sizes) / variance
+        if terms.shape[1]:
+            factors = nnls(terms * weights[:, None], (seen - given) * weights)[0]
+        variance = np.maximum(given + terms @ factors, 1e-12 * seen.max())
+    return factors, float((sizes * (np.log(variance) + seen / variance)).sum())
+
+
+LAWS.add(Instrument.kind, Instrument)
+LAWS.add(Counts.kind, Counts)
