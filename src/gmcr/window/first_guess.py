@@ -55,13 +55,20 @@ def _singular_values(table: FloatArray) -> FloatArray:
 
 
 def extreme_samples(X: FloatArray, n: int) -> np.ndarray:
-    """Indices of `n` samples that span as much as `n` samples can: the successive projection algorithm.
+    """Indices of `n` samples that span as much as `n` samples can, whatever their size.
 
-    Each next sample is the one with the largest part outside the span of those before, which is a QR
-    decomposition with column pivoting. Where there are pure samples, these are the first to be taken.
+    Where there are pure samples, these are the first to be taken.
     """
-    _, order = scipy.linalg.qr(unit_rows(X).T, mode="r", pivoting=True, check_finite=False)
-    return order[:n]
+    return spanning_rows(unit_rows(X), n)
+
+
+def spanning_rows(X: FloatArray, n: int) -> np.ndarray:
+    """Indices of the `n` rows that the successive projection algorithm takes.
+
+    Each next row is the one with the largest part outside the span of those before, which is a QR decomposition
+    with column pivoting.
+    """
+    return scipy.linalg.qr(X.T, mode="r", pivoting=True, check_finite=False)[1][:n]
 
 
 def coarsest_noise(X: FloatArray) -> float:

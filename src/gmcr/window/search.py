@@ -44,6 +44,9 @@ class Search:
     path: Path
     states: dict[int, State] = field(default_factory=dict)
     back: dict[int, float] = field(default_factory=dict)
+    starts: dict[int, list[FloatArray]] = field(default_factory=dict)  # pools to start from, by count
+    middles: dict[int, State] = field(default_factory=dict)  # the middle of the pools that fit, by count
+    descended: bool = False  # whether few components in each sample were searched for
     refined: State | None = None  # the last state that was tried to be refined
     interrupted: bool = False
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from gmcr.noise import root_mean_square
 from gmcr.validation import FloatArray
-from gmcr.window.dense_fit import factorise, leading_vectors, reproducibility, starting_pools
+from gmcr.window.dense_fit import leading_vectors, reproducibility
 from gmcr.window.descent import ROUNDS
-from gmcr.window.moves import births
-from gmcr.window.problem import State
+from gmcr.window.evidence import RESEMBLES
+from gmcr.window.regime import finished, levelled, polish, some_rows, starts
 from gmcr.window.search import Search
 
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
-MOST_POLISHING = 20
 COOLING = (16, 8, 4, 2)  # times the noise at which a pool of given count is refitted first
-ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
+BEYOND = 2  # counts fitted beyond the last one whose profiles come back at all
 
 
 def _most_to_fit(search: Search) -> int:
@@ -26,24 +24,31 @@ def _most_to_fit(search: Search) -> int:
 
 def fit_counts(search: Search) -> None:
     """The best state found at every count worth fitting by itself."""
-    for count in range(1, _most_to_fit(search) + 1):
+    most = _most_to_fit(search)
+    if search.back:  # far beyond the last count whose profiles resemble each other there is nothing to find
+        most = min(
+            most,
+            BEYOND + max((count for count, value in search.back.items() if value >= RESEMBLES), default=1),
+        )
+    for count in range(1, most + 1):
         fit_count(search, count)
 
 
 def fit_count(search: Search, count: int) -> None:
-    """The best state found with `count` slots, from several starts."""
+    """The best state found with `count` slots, from least squares that let every sample hold everything."""
     problem = search.problem
     n_free = count - problem.n_fixed
     if n_free < 0:
         return
-    before, given = search.states.get(count - 1), search.options.pool
-    pools = [search.pool(S) for S in _dense_pools(search, n_free)] if n_free else [search.pool(problem.X[:0])]
-    if before is not None:
-        born = births(problem, before, 1)
-        pools += [np.vstack([before.S, born])] if len(born) else []
+    given = search.options.pool
+    pools = _dense_pools(search, n_free) if n_free else [search.pool(problem.X[:0])]
     if given is not None and len(given) == n_free:
         pools.append(search.pool(given))
     for S in pools:
+        if not search.descended:
+            search.keep(levelled(search, finished(problem, S)))
+            continue
+        # Few components in each sample were looked for, and these may be they: usage decides their profiles too.
         search.keep(polish(search, S))
         search.keep(polish(search, _cooled(search, S)))
     if count in search.states:
@@ -59,40 +64,15 @@ def _cooled(search: Search, S: FloatArray) -> FloatArray:
     return S
 
 
-def polish(search: Search, S: FloatArray) -> State:
-    """Decode, refit and re-estimate the noise until the cost stands still."""
-    problem = search.problem
-    state = problem.decode(S, search.path.reference)
-    cost = np.inf
-    for _ in range(MOST_POLISHING):
-        sigma, _ = search.noise.sigma(problem, state)
-        state = problem.rounds(state.S, sigma, 2 * ROUNDS)
-        before, cost = cost, search.cost(state)
-        if before - cost < 1.0:
-            break
-    return state
-
-
 def _dense_pools(search: Search, n: int) -> list[FloatArray]:
-    X = search.problem.X  # missing entries zero
-    if search.guess.law.relative:  # then each sample divided by its noise, up to a common factor
-        X = X / np.maximum(root_mean_square(search.problem.D), np.finfo(float).tiny)[:, None]
-    X = _some(X, search.options.seed)
     if search.problem.constraints.signed:
-        return [leading_vectors(X, n)]
-    return [factorise(X, S) for S in starting_pools(X, n)]
+        return [search.pool(leading_vectors(search.problem.X[some_rows(search)], n))]
+    return list(starts(search, n + search.problem.n_fixed))
 
 
 def profiles_back(search: Search) -> dict[int, float]:
     """How well profiles come back from halves of the samples, for every small count."""
     constraints = search.problem.constraints
-    X = _some(constraints.positive(search.problem.X), search.options.seed)
+    X = constraints.positive(search.problem.X[some_rows(search)])
     most = min(_most_to_fit(search), len(X) // 2 - 1)
     return reproducibility(X, most, 0, constraints.signed) if most > 0 else {}
-
-
-def _some(X: FloatArray, seed: int) -> FloatArray:
-    """The samples, or a thousand of them drawn at random: plenty to tell a handful of components."""
-    if len(X) <= ENOUGH_SAMPLES:
-        return X
-    return X[np.sort(np.random.default_rng(seed).choice(len(X), ENOUGH_SAMPLES, replace=False))]

@@ -25,12 +25,21 @@ from gmcr.window.first_guess import coarsest_noise, extreme_samples, guesses
 from gmcr.window.moves import merges
 from gmcr.window.problem import State
 from gmcr.window.rare_slots import isolations, leftovers, shared_births
+from gmcr.window.regime import (
+    ENOUGH_SAMPLES,
+    MOST,
+    SPARSE,
+    chosen_state,
+    hold_most,
+    in_the_middle,
+    polish,
+    share_held,
+)
 from gmcr.window.search import Options, Search, leaves_white_noise, prepare
-from gmcr.window.small_counts import ENOUGH_SAMPLES, SMALL_COUNT, fit_count, fit_counts, polish, profiles_back
+from gmcr.window.small_counts import SMALL_COUNT, fit_count, fit_counts, profiles_back
 
 REFINEMENTS = 3  # rounds of the moves for an all but finished state, as long as supports change
 REHEATS = 5  # descents after the first, at most
-SPARSE = 0.5  # share of the components that samples hold, up to which they are few
 SAMPLES_PER_SLOT = 4  # fewer, and the singular values alone do not speak for many components
 ENOUGH_PER_SLOT = 32  # samples, to tell many components apart
 
@@ -79,9 +88,15 @@ def _run(search: Search) -> None:
         return
     asked, few = search.options.n_components, search.guess.count <= SMALL_COUNT
     if asked is not None:
+        if asked <= SMALL_COUNT and _is_dense(search, asked):
+            return
         _coarse_to_fine(search)
         if asked <= SMALL_COUNT:
             fit_count(search, asked)
+        return
+    if few and _is_dense(search, search.guess.count):
+        search.back = profiles_back(search)
+        fit_counts(search)
         return
     if search.guess.white:
         _coarse_to_fine(search)
@@ -98,6 +113,15 @@ def _run(search: Search) -> None:
     _coarse_to_fine(search)
     if not leaves_white_noise(search, search.best):
         fit_counts(search)
+
+
+def _is_dense(search: Search, count: int) -> bool:
+    """Whether samples hold so many of so many components that supports cannot tell them; that state is kept."""
+    state = in_the_middle(search, count) if hold_most(search, count) else None
+    if state is None or share_held(search, state) <= MOST:
+        return False
+    search.keep(state)
+    return True
 
 
 # Many more samples than the search needs
@@ -137,6 +161,7 @@ def _from_some(search: Search, rows: np.ndarray) -> None:
     part = _searched(problem.D[rows], asked, problem.repeats[rows], search.path.listener)
     found = _choose(part)
     search.back, search.interrupted = part.back, part.interrupted
+    search.descended = part.descended
     count = found.state.count
     states = part.states | {count: found.state}
     search.keep(problem.decode(found.state.S, search.path.reference))
@@ -158,6 +183,7 @@ def _from_some(search: Search, rows: np.ndarray) -> None:
 def _coarse_to_fine(search: Search) -> None:
     """Descend from spread samples, settle, and descend again from what was found while that lowers the cost."""
     problem, options = search.problem, search.options
+    search.descended = True
     n_free = max(1, min(options.n_components or search.guess.count, search.most) - problem.n_fixed)
     n_free = min(n_free, *problem.D.shape)
     rng = np.random.default_rng(options.seed)
@@ -220,8 +246,8 @@ def _choose(search: Search) -> Solution:
     sparse = states[by_cost].usage <= SPARSE * by_cost * problem.n_samples
     asked = search.options.n_components
     evidence = decide(by_cost, search.guess, white, list(states), search.back, asked, sparse)
-    state = states[evidence.count]
-    if sparse and asked is None and not search.interrupted:
+    state = chosen_state(search, evidence.count, white)
+    if state is search.states.get(evidence.count) and sparse and asked is None and not search.interrupted:
         state = _by_usage(search, state)
     law = search.noise.sigma(search.problem, state)[1]
     search.path.add("chosen", search.problem, state)

@@ -1,0 +1,128 @@
+"""Whether samples hold few of many components or most of a few, and the state that goes with it.
+
+Few of many: supports tell the components apart, and the cheapest state is right. Most of a few: supports tell
+nothing, whole ranges of pools fit equally well, and the middle of them is taken (rotations.py), fitted by plain
+least squares, since what grows with the signal in measured residuals is misfit more than noise; the law of the
+noise only judges what is held. Which of the two it is follows from the share that samples hold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gmcr.noise import Sigma, rounding_floor
+from gmcr.validation import FloatArray
+from gmcr.window.dense_fit import STRONG, filled, starting_pools
+from gmcr.window.descent import ROUNDS
+from gmcr.window.problem import Problem, State
+from gmcr.window.rotations import middle_pool
+from gmcr.window.search import Search, leaves_white_noise
+
+SPARSE = 0.5  # share of the components that samples hold, up to which they are few
+MOST = 0.7  # share from which supports tell nothing
+TRACE = 0.01  # of a sample's signal
+SAME = 0.995  # cosine of profiles that are the same
+MOST_POLISHING = 20
+FINISHING = 10  # rounds of plain least squares from the mean of the pools, which alone need not be a fit
+ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
+
+
+def hold_most(search: Search, count: int) -> bool:
+    """Whether samples hold most of the components where least squares lets them hold all."""
+    return _rotates(search, count) and share_held(search, levelled(search, starts(search, count)[1])) > SPARSE
+
+
+def share_held(search: Search, state: State) -> float:
+    """Share of the components that samples hold more than traces of, which may be errors of the profiles.
+
+    Weak samples, in which noise hides some, are left out.
+    """
+    size = search.problem.X.sum(axis=1)
+    parts = state.C[size >= STRONG * size.max()] * state.S.sum(axis=1)
+    return float((parts > TRACE * parts.sum(axis=1, keepdims=True)).mean())
+
+
+def in_the_middle(search: Search, count: int) -> State | None:
+    """The state over the mean of all pools that fit equally well; None where there are none to choose among.
+
+    Where noise is white, the cheapest state beside it is taken if it leaves white noise and has the same
+    profiles: then supports tell, and make profiles sharper.
+    """
+    if not _rotates(search, count):
+        return None
+    if count not in search.middles:
+        problem, rows = search.problem, some_rows(search)
+        X = filled(problem.D[rows], count)
+        S = middle_pool(X, problem.repeats[rows], starts(search, count), problem.n_fixed)
+        state = levelled(search, finished(problem, S))
+        cheaper = polish(search, state.S) if search.guess.white else state
+        same = cheaper.count == count and (cheaper.S * state.S).sum(axis=1).min() >= SAME
+        search.middles[count] = cheaper if same and leaves_white_noise(search, cheaper) else state
+    return search.middles[count]
+
+
+def chosen_state(search: Search, count: int, white: bool) -> State:
+    """The state to return at a count: with few components in each sample, or the middle of what fits equally."""
+    found = search.states.get(count) if search.descended else None
+    if found is not None and share_held(search, found) <= SPARSE and (white or not hold_most(search, count)):
+        return found
+    return in_the_middle(search, count) or search.states[count]
+
+
+def polish(search: Search, S: FloatArray) -> State:
+    """Decode, refit and re-estimate the noise until the cost stands still."""
+    problem = search.problem
+    state = problem.decode(S, search.path.reference)
+    cost = np.inf
+    for _ in range(MOST_POLISHING):
+        sigma, _ = search.noise.sigma(problem, state)
+        state = problem.rounds(state.S, sigma, 2 * ROUNDS)
+        before, cost = cost, search.cost(state)
+        if before - cost < 1.0:
+            break
+    return state
+
+
+def _rotates(search: Search, count: int) -> bool:
+    """Whether there are non-negative pools of so many slots to choose among."""
+    problem = search.problem
+    enough = problem.n_fixed < count < min(problem.D.shape)
+    return enough and not problem.constraints.signed and search.options.pool is None
+
+
+def starts(search: Search, count: int) -> list[FloatArray]:
+    """Starting pools of `count` slots, from some of the samples; computed once."""
+    if count not in search.starts:
+        problem = search.problem
+        X = problem.constraints.positive(filled(problem.D[some_rows(search)], count))
+        search.starts[count] = [search.pool(S) for S in starting_pools(X, count - problem.n_fixed)]
+    return search.starts[count]
+
+
+def finished(problem: Problem, S: FloatArray) -> FloatArray:
+    """The pool after a few rounds of plain least squares, which also make it obey what profiles must."""
+    for _ in range(FINISHING):
+        refitted, sizes = problem.refit(problem.decode(S, _no_noise(problem)))
+        S = np.where(sizes[:, None] > 0, refitted, S)
+    return S
+
+
+def levelled(search: Search, S: FloatArray) -> State:
+    """The pool as it is, decoded at the noise that is left where samples hold all that they can."""
+    problem = search.problem
+    full = problem.decode(S, _no_noise(problem))
+    return problem.decode(S, search.noise.sigma(problem, full)[0])
+
+
+def _no_noise(problem: Problem) -> Sigma:
+    """Noise so small that samples hold all that they can, the same for all: plain least squares."""
+    return Sigma(np.full(problem.n_samples, rounding_floor(problem.D).max()))
+
+
+def some_rows(search: Search) -> np.ndarray:
+    """All samples, or a thousand drawn at random: plenty to tell a handful of components."""
+    n_samples = search.problem.n_samples
+    if n_samples <= ENOUGH_SAMPLES:
+        return np.arange(n_samples)
+    drawn = np.random.default_rng(search.options.seed).choice(n_samples, ENOUGH_SAMPLES, replace=False)
+    return np.sort(drawn)
