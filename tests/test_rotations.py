@@ -43,8 +43,7 @@ def test_two_components_against_an_integral_on_a_grid():
     U, values, Vt = np.linalg.svd(D, full_matrices=False)
     variance = TOLERANCE * (values[2] / (np.sqrt(30) + np.sqrt(40))) ** 2
     span = Vt[:2].T @ Vt[:2]
-    base, total, mean = unit(S @ span), 0.0, 0.0
-    logs, pools = [], []
+    base, logs, pools = unit(S @ span), [], []
     for a in np.linspace(-0.95, 1.5, 250):
         for b in np.linspace(-0.95, 1.5, 250):
             if abs(1 - a * b) < 1e-3:
@@ -63,9 +62,9 @@ def test_two_components_against_an_integral_on_a_grid():
             pools.append(pool)
     weights = np.exp(np.array(logs) - np.max(logs))
     mean = unit(np.einsum("n,nij->ij", weights, np.array(pools)))
-    total = cosines(middle(D, 2), mean).min()
-    assert total > 0.999
-    assert cosines(starting_pools(D, 2)[0], mean).min() < total - 1e-3
+    found = cosines(middle(D, 2), mean).min()
+    assert found > 0.999
+    assert cosines(starting_pools(D, 2)[0], mean).min() < found - 1e-3
 
 
 @pytest.mark.parametrize("seed", range(4))

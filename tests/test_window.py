@@ -369,7 +369,7 @@ def test_factorise_matches_scikit_learn():
     from sklearn.decomposition import NMF
 
     mix = make_mixtures(4, 40, 30, n_features=60, profiles="peaks", random_state=1)
-    S = factorise(mix.D, leading_parts(mix.D, 4))
+    S = factorise(mix.D, leading_parts(mix.D, 4), 2000)
     C = np.array([nnls(S.T, x)[0] for x in mix.D])
     twin = NMF(4, init="nndsvd", max_iter=5000, tol=1e-8).fit(mix.D)
     reference = np.linalg.norm(mix.D - twin.transform(mix.D) @ twin.components_)

@@ -110,7 +110,7 @@ def decode(
     weights : relative weight of each channel, or of each entry, beside the noise; zero leaves it out
     k_max : largest number of components in a sample
     signed : whether concentrations may be negative
-    allowed : (samples, slots) bool, which components a sample may hold at all
+    allowed : (samples, slots) bool, which components a sample may hold at all; confidence still weighs all
 
     Returns
     -------
@@ -223,9 +223,7 @@ class _Over:
             return decode_arrays(D, self.S, sigma, self.prices, self.constraints, self.weights)
         C, margin, misfit = np.zeros((len(D), len(self.S))), np.empty(len(D)), np.empty(len(D))
         masks, which = np.unique(self.allowed, axis=0, return_inverse=True)
-        for number, mask in enumerate(
-            masks
-        ):  # samples that may hold the same, over the part of the pool they may
+        for number, mask in enumerate(masks):  # samples that may hold the same, over that part of the pool
             rows = np.flatnonzero(which.ravel() == number)
             weights = None if self.weights is None else self.weights[rows]
             part = D[rows], self.S[mask], sigma[rows], self.prices[rows], self.constraints, weights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -41,7 +41,7 @@ class Instrument(NoiseLaw):
         return Sigma(np.maximum(np.sqrt(variance), rounding_floor(D)[:, None]))
 
     @classmethod
-    def estimate(cls, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> Instrument:
+    def estimate(cls, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> Self:
         """By likelihood, from the mean square of residuals over entries of like signal, without outliers.
 
         A term is left out where the likelihood does not clearly speak for it: three terms that one would do for
@@ -71,8 +71,8 @@ class Instrument(NoiseLaw):
     def draw(self, mean: FloatArray, random: Generator) -> FloatArray:
         return mean + self.sigma(mean, mean).entries * random.standard_normal(mean.shape)
 
-    def scaled(self, factor: float) -> Instrument:
-        return Instrument(self.level * factor, self.gain * factor**2, self.slope * factor)
+    def scaled(self, factor: float) -> Self:
+        return type(self)(self.level * factor, self.gain * factor**2, self.slope * factor)
 
     def sentence(self) -> str:
         parts = [f"{self.level:.3g} everywhere"] if self.level else []
@@ -91,9 +91,6 @@ class Counts(Instrument):
     kind = "counts"
     signed = False
     least_gain = 1.0
-
-    def scaled(self, factor: float) -> Counts:
-        return Counts(self.level * factor, self.gain * factor**2, self.slope * factor)
 
     def sentence(self) -> str:
         return "counts" + (f", overdispersed by {self.slope:.2%} of the mean" if self.slope else "")

@@ -14,7 +14,6 @@ from scipy.optimize import linear_sum_assignment
 from gmcr.validation import FloatArray
 from gmcr.window.first_guess import extreme_samples, spanning_rows, unit_rows
 
-SWEEPS = 2000
 CONVERGED = 1e-8  # relative fall of the misfit over ten sweeps
 STRONG = 0.1  # of the largest sample, or of the mean channel: what is weaker is too noisy to be called pure
 START_SWEEPS = 200
@@ -54,7 +53,7 @@ def _hals(X, C, S, n_sweeps, tolerance):
             last = misfit
 
 
-def factorise(X: FloatArray, S: FloatArray, n_sweeps: int = SWEEPS) -> FloatArray:
+def factorise(X: FloatArray, S: FloatArray, n_sweeps: int) -> FloatArray:
     """The pool that non-negative least squares in turn reaches from S, unit norm: (slots, channels)."""
     S = np.ascontiguousarray(unit_rows(np.maximum(S, 0.0)))
     X = np.ascontiguousarray(X)
