@@ -99,7 +99,10 @@ def test_failed_work_exits_with_1(run, files):
         (["rank", folder / "truth.gmcr"], "is a model file, not a data file"),
         (["decode", folder / "truth.gmcr", folder / "text.csv"], "text.csv"),
         (["synth", "-o", folder / "nowhere" / "out.csv"], "could not be written"),
-        (["fit", folder / "signed.csv", "-o", folder / "run"], "pass --signed for data of both signs"),
+        (
+            ["fit", folder / "signed.csv", "-o", folder / "run", "--unsigned"],
+            "pass --signed for data of both signs",
+        ),
     ]:
         code, out, err = run(*arguments)
         assert (code, out) == (1, ""), arguments

@@ -77,7 +77,8 @@ def test_sklearn_contract(estimator, check):
 
 
 def test_signed_contract_of_the_tags():
-    assert GMCR().__sklearn_tags__().input_tags.positive_only
+    assert GMCR(signed=False).__sklearn_tags__().input_tags.positive_only
+    assert not GMCR().__sklearn_tags__().input_tags.positive_only
     assert not GMCR(signed=True).__sklearn_tags__().input_tags.positive_only
     assert GMCR().__sklearn_tags__().input_tags.allow_nan
 
@@ -229,10 +230,27 @@ def test_signed():
     assert model.decomposition_.signed
 
 
-def test_negative_values_need_signed_unless_they_are_noise():
+def test_profiles_of_both_signs_are_noticed():
     mix = mixtures(signed=True)
-    with pytest.raises(InputError, match=r"Negative values in data: they make up .* pass signed=True"):
-        GMCR().fit(mix.D)
+    with pytest.warns(
+        UserWarning, match=r"5\d% of the values are negative, more .*: profiles may be negative"
+    ):
+        model = GMCR().fit(mix.D)
+    assert model.n_components_ == 14
+    assert np.count_nonzero(compare(model, mix).cosines > 0.98) >= 12
+    assert (model.concentrations_ >= 0).all()
+    assert model.violations_ == {"non-negative": 0.0}
+    assert model.decomposition_.signed
+    assert not model.decomposition_.signed_amounts
+    np.testing.assert_array_equal(model.transform(mix.D), model.concentrations_)
+
+
+def test_negative_values_are_refused_where_nothing_may_be_unless_they_are_noise():
+    mix = mixtures(signed=True)
+    with pytest.raises(InputError, match=r"Negative values in data: .* more than noise .* pass signed=True"):
+        GMCR(signed=False).fit(mix.D)
+    with pytest.raises(InputError, match='signed must be True, False, "profiles" or "auto"'):
+        GMCR(signed="both").fit(mix.D)
     loud = mixtures()
     rng = np.random.default_rng(0)
     D = loud.clean + 2 * loud.clean.std() * rng.standard_normal(loud.D.shape)

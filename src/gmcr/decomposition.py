@@ -123,6 +123,11 @@ class Decomposition:
         return found
 
     @property
+    def signed_amounts(self) -> bool:
+        """Whether concentrations may be negative: whether any is."""
+        return self.signed and bool((self.concentrations < 0).any())
+
+    @property
     def n_components(self) -> int:
         return self.components.shape[0]
 

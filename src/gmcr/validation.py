@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -14,8 +14,6 @@ from gmcr.errors import InputError
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
-
-NEGATIVE_SHARE = 0.05  # of the sum of squares: so much that is negative passes for noise without a look
 
 
 def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
@@ -223,32 +221,6 @@ def as_generator(random_state: int | np.random.Generator | None) -> np.random.Ge
         raise InputError(
             f"random_state must be a non-negative integer, a Generator or None, but is {random_state!r}."
         ) from None
-
-
-def refuse_negative(D: FloatArray, count_above_noise: Callable[[FloatArray], int]) -> None:
-    """Refuse samples (samples, channels), NaN where missing, whose negative values are more than noise.
-
-    Loud noise makes large negative values too; what counts is what is left of them once the table is cut down
-    to the directions that stand above its noise, of which `count_above_noise` tells the number.
-    """
-    X = np.nan_to_num(D)
-    if _negative_share(X) <= NEGATIVE_SHARE:
-        return
-    if min(X.shape) > 1:
-        U, values, Vt = np.linalg.svd(X, full_matrices=False)
-        count = count_above_noise(D)
-        X = (U[:, :count] * values[:count]) @ Vt[:count]
-    share = _negative_share(X)
-    if share > NEGATIVE_SHARE:
-        raise InputError(
-            f"Negative values in data: they make up {share:.0%} of the sum of squares of D, more than noise "
-            "does; pass signed=True for data of both signs, or correct the baseline."
-        )
-
-
-def _negative_share(X: FloatArray) -> float:
-    total = float(np.square(X).sum())
-    return float(np.square(np.minimum(X, 0.0)).sum()) / total if total > 0 else 0.0
 
 
 def _refuse_missing_line(all_missing: BoolArray | np.bool_, name: str, line: str, what: str) -> None:

@@ -45,12 +45,17 @@ def check_suffix(path: Path | None, *allowed: str) -> None:
         raise typer.BadParameter(f"{path} must end in {' or '.join(allowed)}.")
 
 
+def in_shell(text: str) -> str:
+    """A message of Python's as it is said in the shell."""
+    return text.replace("signed=True", "--signed").replace("signed=False", "--unsigned")
+
+
 def sentence(error: Exception) -> str:
     """An error as one line: gmcr's and typer's own say what to do, any other is unexpected."""
     if hasattr(error, "format_message"):
         text = error.format_message()
     elif isinstance(error, GMCRError):
-        text = str(error).replace("signed=True", "--signed")  # as it is said in the shell
+        text = in_shell(str(error))
     elif isinstance(error, typer.Abort):
         text = "interrupted."
     else:

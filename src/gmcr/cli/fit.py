@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gmcr.cli.console import print_json, print_notes, reproduction, verdict, verdict_as_dict
+from gmcr.cli.console import in_shell, print_json, print_notes, reproduction, verdict, verdict_as_dict
 from gmcr.cli.options import NOISE, Data, Json, NewRun, Orientation, SamplesIn, Seed, noise_option, option
 from gmcr.errors import GMCRError, InputError
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Solver = StrEnum("Solver", ["window", "eb"])
 UsageSchedule = StrEnum("UsageSchedule", ["paper", "window"])
 FIXED = "Known profiles to keep: a model file, a table with one per row, or a library of spectra."
+SIGNED = "Whether profiles and concentrations may be negative."
 USAGE = "eb: usage weight by the paper's schedule, or inside the window."
 
 
@@ -39,7 +40,9 @@ def fit(
     fixed_names: Annotated[
         str | None, option("Those to take from --fixed, by name, with commas.", default="all")
     ] = None,
-    signed: Annotated[bool, option("Allow negative profiles and concentrations.", "--signed")] = False,
+    signed: Annotated[
+        bool | None, option(SIGNED, "--signed/--unsigned", default="profiles, if need be")
+    ] = None,
     noise: Annotated[str | None, option(NOISE, default="found out")] = None,
     k_max: Annotated[int | None, option("Most components in a sample.", least=1)] = None,
     r2_band: Annotated[
@@ -92,7 +95,7 @@ def fit(
             pool,
             max_epochs,
             random_state=seed,
-            signed=signed,
+            signed=bool(signed),
             learning_rate="scaled" if learning_rate is None else learning_rate,
             usage=usage.value,
             lowest_band=0.95,
@@ -104,7 +107,7 @@ def fit(
             n_components="auto" if components is None else components,
             max_components=max_components,
             fixed_components=known.profiles,
-            signed=signed,
+            signed="auto" if signed is None else signed,
             noise="auto" if assumed is None else assumed,
             k_max=k_max,
             random_state=seed,
@@ -196,7 +199,7 @@ def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         model.fit(table, checkpoint=run.checkpoint)
-    return [(text := str(warning.message))[:1].upper() + text[1:] for warning in caught]
+    return [(text := in_shell(str(warning.message)))[:1].upper() + text[1:] for warning in caught]
 
 
 def _as_dict(model: GMCR | EBgMCR) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Profiles and concentrations that cannot be negative: the rule, unless signed data are asked for."""
+"""Profiles and concentrations that cannot be negative: the rule, unless data are signed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,22 @@ from gmcr.validation import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class NonNegative(Constraint):
-    """C ≥ 0 and S ≥ 0; the decoder and the pool's update keep it by themselves."""
+    """C ≥ 0 and S ≥ 0; the decoder and the pool's update keep it by themselves.
+
+    profiles : whether it binds profiles too; those of derivative or difference spectra are of both signs, and
+        amounts are not
+    """
+
+    profiles: bool = True
 
     kind = "non-negative"
     stages: ClassVar[frozenset[Stage]] = frozenset({"solver"})
 
     def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
-        return max(_negative_share(C), _negative_share(S))
+        return max(_negative_share(C), _negative_share(S) if self.profiles else 0.0)
 
     def sentence(self) -> str:
-        return "no negative concentrations or profiles"
+        return f"no negative concentrations{' or profiles' if self.profiles else ''}"
 
 
 def _negative_share(values: FloatArray) -> float:

@@ -23,17 +23,17 @@ K = TypeVar("K", bound=Constraint)
 class Constraints:
     """Constraints that hold together, none of a kind twice.
 
-    What the compiled code honours by itself it takes from here: `signed`, `most`, `fixed`.
+    What the compiled code honours by itself it takes from here: `signed`, `signed_amounts`, `most`, `fixed`.
     """
 
     given: tuple[Constraint, ...] = (NonNegative(),)
 
     @classmethod
     def of(
-        cls, given: Iterable[Constraint] = (), *, signed: bool = False, k_max: int | None = None
+        cls, given: Iterable[Constraint] = (), *, signed: bool | str = False, k_max: int | None = None
     ) -> Constraints:
-        """Those given and those that parameters stand for."""
-        all_of_them: list[Constraint] = [] if signed else [NonNegative()]
+        """Those given and those that parameters stand for; `signed` is False, "profiles" or True."""
+        all_of_them: list[Constraint] = [] if signed is True else [NonNegative(profiles=signed != "profiles")]
         all_of_them += [] if k_max is None else [AtMost(check_whole(k_max, "k_max"))]
         return cls(()).also(*all_of_them, *given)
 
@@ -54,7 +54,13 @@ class Constraints:
 
     @property
     def signed(self) -> bool:
-        """Whether profiles and concentrations may be negative."""
+        """Whether profiles may be negative."""
+        bound = self.find(NonNegative)
+        return bound is None or not bound.profiles
+
+    @property
+    def signed_amounts(self) -> bool:
+        """Whether concentrations may be negative."""
         return self.find(NonNegative) is None
 
     @property
@@ -78,7 +84,7 @@ class Constraints:
         return min(n_slots, n_channels) if self.k_max is None else min(self.k_max, n_slots, n_channels)
 
     def positive(self, values: FloatArray) -> FloatArray:
-        """Values as profiles or concentrations may be: without their negative part, unless that is allowed."""
+        """Values as profiles may be: without their negative part, unless that is allowed."""
         return values if self.signed else np.maximum(values, 0.0)
 
     def at(self, stage: Stage) -> list[Constraint]:

@@ -63,7 +63,7 @@ def decode_arrays(
             else:
                 W, variance, WX, xx = _NONE, scale.values**2, X, squares[part]
             B = product(WX, S, C[part])  # a view of C where rows are consecutive, else a copy
-            arrays, allowed = (B, xx, G, S, W, price * variance), (k_max, constraints.signed)
+            arrays, allowed = (B, xx, G, S, W, price * variance), (k_max, constraints.signed_amounts)
             margin[part], misfit[part] = best_subsets(*arrays, *allowed, own_start, variance, own_removal)
             if not isinstance(part, slice):
                 C[part] = B

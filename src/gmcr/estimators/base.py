@@ -33,7 +33,7 @@ class Unmixer(TransformerMixin, BaseEstimator):
 
     takes_missing = True  # whether entries may be NaN
 
-    signed: bool
+    signed: Any
     decomposition_: Decomposition
     components_: FloatArray
     concentrations_: FloatArray

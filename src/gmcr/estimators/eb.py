@@ -29,8 +29,8 @@ from gmcr.estimators.window import GMCR
 from gmcr.metrics import r_squared
 from gmcr.noise import degrees_of_freedom, estimate_noise, law_of
 from gmcr.storage import Arrays, Header, pack_table, unpack_table
-from gmcr.validation import FloatArray, check_number, check_seed, check_whole, refuse_negative, require
-from gmcr.window.distinct_samples import count_above_noise
+from gmcr.validation import FloatArray, check_number, check_seed, check_whole, require
+from gmcr.window.signs import refuse_negative, seen_signs
 
 DECODERS = ("gate", "floor", "exact")
 FLOOR = 0.5  # ϑ: concentrations above it are the certificate's support
@@ -184,7 +184,7 @@ class EBgMCR(Solver):
     def _fit(self, D: Samples) -> EBgMCR:
         samples = self._samples(D, reset=True)
         if not self.signed:
-            refuse_negative(samples, count_above_noise)
+            refuse_negative(seen_signs(samples))
         settings = self._settings()
         fine = self.folder is None or isinstance(self.folder, str | os.PathLike)
         require(fine, "folder", "the name of a folder", self.folder)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gmcr.constraints import Closure, Constraint, Constraints, Layout, ReferenceProfile
+from gmcr.constraints import Closure, Constraint, Constraints, Layout, NonNegative, ReferenceProfile
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.noise import LAWS, Constant, NoiseLaw, Sigma, law_of_replicates
 from gmcr.validation import FloatArray, as_labels, check_pool, check_seed, check_whole, require
 from gmcr.window.distinct_samples import distinct_samples
 from gmcr.window.search import Options
+from gmcr.window.signs import Signs
 
 if TYPE_CHECKING:
     from gmcr.estimators.window import GMCR
@@ -70,23 +71,32 @@ def given_constraints(model: GMCR) -> list[Constraint]:
     return list(given)
 
 
-def check_constraints(model: GMCR, n_channels: int | None = None) -> Constraints:
-    """All that the answer must obey: the model's constraints, and its parameters that stand for one."""
+def check_constraints(model: GMCR, n_channels: int | None = None, signs: Signs | None = None) -> Constraints:
+    """All that the answer must obey: the model's constraints, and its parameters that stand for one.
+
+    signs : what is negative in the data, which decides where `signed` is "auto"
+    """
     more = given_constraints(model)
     if model.fixed_components is not None:
         more.append(ReferenceProfile(check_pool(model.fixed_components, n_channels, "fixed_components")))
     if model.closure:
         more.append(Closure())
-    constraints = Constraints.of(more, signed=bool(model.signed), k_max=model.k_max)
-    if model.signed and not constraints.signed:
+    signed = model.signed
+    if signed == "auto":
+        given = any(isinstance(one, NonNegative) for one in more)
+        signed = "profiles" if signs is not None and signs.matter and not given else False
+    require(signed in (True, False, "profiles"), "signed", 'True, False, "profiles" or "auto"', model.signed)
+    if signed is not False and any(isinstance(one, NonNegative) for one in more):
         raise InputError(
-            "signed=True allows the negative values that NonNegative() forbids; give one of them."
+            f"signed={signed!r} allows negative values that NonNegative() forbids; give one of them."
         )
+    signed = signed if signed == "profiles" else bool(signed)
+    constraints = Constraints.of(more, signed=signed, k_max=model.k_max)
     if n_channels is not None and constraints.fixed is not None:
         check_pool(constraints.fixed, n_channels, _fixed_by(model))
     if not constraints.signed and constraints.fixed is not None and (constraints.fixed < 0).any():
         raise InputError(f"{_fixed_by(model)} has negative values; pass signed=True if that is meant.")
-    if constraints.signed and constraints.find(Closure) is not None:
+    if constraints.signed_amounts and constraints.find(Closure) is not None:
         raise InputError("closure makes no sense with signed=True: fractions cannot be negative.")
     return constraints
 

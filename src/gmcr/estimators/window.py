@@ -25,12 +25,13 @@ from gmcr.estimators.parameters import check_constraints, check_options, given_c
 from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw, Sigma, law_of
 from gmcr.storage import Arrays, Header
-from gmcr.validation import FloatArray, check_pool, refuse_negative
-from gmcr.window.distinct_samples import check_sample_weight, count_above_noise, distinct_samples
+from gmcr.validation import FloatArray, check_pool
+from gmcr.window.distinct_samples import check_sample_weight, distinct_samples
 from gmcr.window.evidence import Evidence
 from gmcr.window.frozen_pool import FrozenPool, Noise
 from gmcr.window.listening import run
 from gmcr.window.pool_confidence import Judge, are_training_samples
+from gmcr.window.signs import Signs, refuse_negative, seen_signs
 from gmcr.window.solver import Solution
 
 OBEYED = 1e-9  # relative violation of a constraint that is rounding
@@ -47,7 +48,9 @@ class GMCR(Solver):
     n_components : "auto", or the count to fit
     max_components : largest count to consider
     fixed_components : (F, channels) known profiles; they are kept, up to their norm, as the first F components
-    signed : whether profiles and concentrations may be negative, as for derivative spectra
+    signed : what may be negative. "auto": profiles, where negative values in the data are more than noise, as in
+        derivative or difference spectra, which a warning then says; "profiles": these in any case; True:
+        concentrations too; False: nothing, and data that need it are refused
     noise : "auto"; a law's name, "constant", "proportional" or "poisson", whose level is estimated; a law with
         its level, an object of `gmcr.noise`; or the standard deviation of constant noise. Noise known per sample
         or per entry goes to `fit`
@@ -89,7 +92,7 @@ class GMCR(Solver):
 
     Notes
     -----
-    Negative values are fine as noise. Where they are more than that, `fit` asks for `signed=True`.
+    Negative values are fine as noise; where they are more than that they are never cut off without a word.
 
     A model decodes every sample by itself, with the noise its law gives the sample and the price of the training
     run: `transform` does not depend on which other samples are beside it, and the training samples are decoded
@@ -118,7 +121,7 @@ class GMCR(Solver):
         n_components: int | str = "auto",
         max_components: int | None = None,
         fixed_components: Any = None,
-        signed: bool = False,
+        signed: bool | str = "auto",
         noise: str | float | NoiseLaw = "auto",
         k_max: int | None = None,
         random_state: Any = None,
@@ -179,9 +182,9 @@ class GMCR(Solver):
         """
         with self._kept_if_refused():
             samples = self._samples(D, reset=True)
-            self._constraints = check_constraints(self, samples.shape[1])
-            if not self._constraints.signed:
-                refuse_negative(samples, count_above_noise)
+            signs = Signs() if self.signed in (True, "profiles") else seen_signs(samples)
+            self._constraints = check_constraints(self, samples.shape[1], signs)
+            self._tell_signs(signs)
             weight = check_sample_weight(sample_weight, len(samples))
             law, sigma = known_noise(self.noise, noise, replicates, samples, weight)
             layout = Layout.of(runs, order, len(samples))
@@ -257,6 +260,18 @@ class GMCR(Solver):
         return self._as_fractions(self.decode(D).concentrations)
 
     # The work
+
+    def _tell_signs(self, signs: Signs) -> None:
+        """Say what was made of negative values that are more than noise, or refuse them."""
+        if not signs.beyond_noise:
+            return
+        if self._constraints.signed:
+            told = "profiles may be negative; signed=True allows concentrations to be, signed=False neither."
+            warnings.warn(f"{signs}: {told}", stacklevel=3)
+        else:
+            refuse_negative(signs)
+            told = "too small to matter: nothing may be negative; signed=True allows it."
+            warnings.warn(f"{signs}, but {told}", stacklevel=3)
 
     def _learn(
         self,

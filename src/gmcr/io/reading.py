@@ -147,7 +147,7 @@ def read_pool(path: FilePath) -> Pool:
         model.component_names or numbered(model.n_components),
         model.axis,
         law_of(law) if law.get("kind") in LAWS else None,
-        model.signed,
+        model.signed_amounts,
     )
 
 

@@ -160,7 +160,7 @@ def _errors(found: Decomposition, model: Fitted | None) -> Facts:
     n_fixed = 0 if model is None else model.n_fixed_
     profiles = profile_errors(found.concentrations, found.noise, n_fixed=n_fixed)
     amounts = concentration_errors(
-        found.components, found.concentrations, found.noise, learned=True, signed=found.signed
+        found.components, found.concentrations, found.noise, learned=True, signed=found.signed_amounts
     )
     return {"profile_errors": _bounded(profiles), "concentration_errors": _bounded(amounts, np.float32)}
 
@@ -214,7 +214,7 @@ def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatA
     np.subtract(D, left, out=left)
     misfit = np.nansum(np.square(left, out=left), axis=1) / sigma**2
     C = found.concentrations
-    judged = support_posterior(D, found.components, C, sigma, learned=True, signed=found.signed)
+    judged = support_posterior(D, found.components, C, sigma, learned=True, signed=found.signed_amounts)
     return misfit, is_explained(misfit, D, C), judged.confidence, sigma
 
 

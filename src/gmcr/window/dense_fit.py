@@ -11,20 +11,21 @@ import scipy.linalg
 from numba import njit
 from scipy.optimize import linear_sum_assignment
 
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, squared_norms
 from gmcr.window.first_guess import extreme_samples, spanning_rows, unit_rows
 
 CONVERGED = 1e-8  # relative fall of the misfit over ten sweeps
 STRONG = 0.1  # of the largest sample, or of the mean channel: what is weaker is too noisy to be called pure
 START_SWEEPS = 200
+CONE_SWEEPS = 30
 FILLINGS = 30
 SPLITS = 5
 SPLIT_SWEEPS = 100  # enough for the halves: what differs between them differs early
 
 
 @njit(cache=True, fastmath=True)
-def _hals(X, C, S, n_sweeps, tolerance):
-    """Hierarchical alternating least squares of C and S, in place."""
+def _hals(X, C, S, n_sweeps, tolerance, signed):
+    """Hierarchical alternating least squares of C and S, in place; with `signed`, S may be negative."""
     n_samples, n_slots = C.shape
     last = np.inf
     for sweep in range(n_sweeps):
@@ -45,7 +46,9 @@ def _hals(X, C, S, n_sweeps, tolerance):
                         gradient = A[j, l]
                         for k in range(n_slots):
                             gradient -= H[j, k] * S[k, l]
-                        S[j, l] = max(S[j, l] + gradient / H[j, j], 0.0)
+                        S[j, l] += gradient / H[j, j]
+                        if S[j, l] < 0.0 and not signed:
+                            S[j, l] = 0.0
         if sweep % 10 == 9:
             misfit = ((X - C @ S) ** 2).sum()
             if last - misfit < tolerance * misfit:
@@ -53,12 +56,15 @@ def _hals(X, C, S, n_sweeps, tolerance):
             last = misfit
 
 
-def factorise(X: FloatArray, S: FloatArray, n_sweeps: int) -> FloatArray:
-    """The pool that non-negative least squares in turn reaches from S, unit norm: (slots, channels)."""
-    S = np.ascontiguousarray(unit_rows(np.maximum(S, 0.0)))
+def factorise(X: FloatArray, S: FloatArray, n_sweeps: int, signed: bool = False) -> FloatArray:
+    """The pool that non-negative least squares in turn reaches from S, unit norm: (slots, channels).
+
+    signed : whether profiles may be negative, where amounts may not
+    """
+    S = np.ascontiguousarray(unit_rows(S if signed else np.maximum(S, 0.0)))
     X = np.ascontiguousarray(X)
     C = np.maximum(X @ S.T, 0.0) / len(S)
-    _hals(X, C, S, n_sweeps, CONVERGED)
+    _hals(X, C, S, n_sweeps, CONVERGED, signed)
     return unit_rows(S)
 
 
@@ -95,21 +101,43 @@ def filled(D: FloatArray, n: int) -> FloatArray:
     return X
 
 
-def starting_pools(X: FloatArray, n: int) -> list[FloatArray]:
+def sample_sizes(X: FloatArray, signed: bool) -> FloatArray:
+    """How much signal each sample has: (samples,)."""
+    return (np.abs(X) if signed else X).sum(axis=1)
+
+
+def starting_pools(X: FloatArray, n: int, signed: bool = False) -> list[FloatArray]:
     """Pools worth starting from at count n, each refitted: samples that span the most, and pure channels.
 
     The samples as they are, for large ones are the least disturbed; scaled, for a pure one may be small; and the
-    profiles that go with the channels that span the most, for no sample need be pure.
+    profiles that go with the channels that span the most, for no sample need be pure. Channels of both signs
+    are not amounts of anything; there, samples that are no sum of each other, for opposite ones span the same.
     """
-    size = X.sum(axis=1)
+    size = sample_sizes(X, signed)
     # Near-empty samples point anywhere; they must not be taken for extreme mixtures.
     strong = X[size >= STRONG * size.max()]
     strong = X if len(strong) < n else strong
-    scale = np.maximum(X.sum(axis=0), STRONG * X.sum(axis=0).mean())
-    pure = X[:, extreme_samples(X.T / scale[:, None], n)]
-    channels = scipy.linalg.lstsq(pure, X, check_finite=False)[0]
-    rows = X[spanning_rows(X, n)], strong[extreme_samples(strong, n)]
-    return [factorise(X, S, START_SWEEPS) for S in (*rows, channels)]
+    pools = [X[spanning_rows(X, n)], strong[extreme_samples(strong, n)]]
+    if signed:
+        pools.append(X[_cone_rows(X, n)])
+    else:
+        scale = np.maximum(X.sum(axis=0), STRONG * X.sum(axis=0).mean())
+        pure = X[:, extreme_samples(X.T / scale[:, None], n)]
+        pools.append(scipy.linalg.lstsq(pure, X, check_finite=False)[0])
+    return [factorise(X, S, START_SWEEPS, signed) for S in pools]
+
+
+def _cone_rows(X: FloatArray, n: int) -> list[int]:
+    """Indices of `n` rows, each next one the least explained by non-negative amounts of those before."""
+    rows = [int(np.argmax(squared_norms(X)))]
+    while len(rows) < n:
+        S = X[rows]
+        C, B, G = np.zeros((len(X), len(rows))), X @ S.T, S @ S.T
+        for _ in range(CONE_SWEEPS):
+            for j in range(len(rows)):
+                C[:, j] = np.maximum(C[:, j] + (B[:, j] - C @ G[j]) / max(G[j, j], np.finfo(float).tiny), 0.0)
+        rows.append(int(np.argmax(squared_norms(X - C @ S))))
+    return rows
 
 
 def reproducibility(X: FloatArray, most: int, seed: int, signed: bool = False) -> dict[int, float]:

@@ -11,7 +11,6 @@ from gmcr.constraints import Layout
 from gmcr.errors import InputError
 from gmcr.noise import Sigma
 from gmcr.validation import FloatArray, as_numbers, check_finite
-from gmcr.window.first_guess import guesses
 
 
 def distinct_samples(
@@ -55,11 +54,3 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> FloatArray:
     if not weight.any():
         raise InputError("sample_weight is zero for every sample; give at least some of them a weight.")
     return weight
-
-
-def count_above_noise(D: FloatArray) -> int:
-    """How many directions of the table stand above its noise."""
-    try:
-        return guesses(D)[0].count
-    except InputError:  # a table too small to tell signal from noise
-        return min(D.shape)

@@ -85,7 +85,7 @@ class FrozenPool:
                     sigma[rows],
                     learned=own,
                     pool_covariance=self.covariance,
-                    signed=self.constraints.signed,
+                    signed=self.constraints.signed_amounts,
                 )
         return out
 
@@ -111,7 +111,7 @@ class FrozenPool:
         return is_explained(out.misfit / (1.0 + leverage), samples, C)
 
     def _decode_at(self, price: Any, samples: FloatArray, noise: Noise | str) -> Decoding:
-        k_max, signed = self.constraints.k_max, self.constraints.signed
+        k_max, signed = self.constraints.k_max, self.constraints.signed_amounts
         return decode(samples, self.S, noise, price=price, k_max=k_max, signed=signed)
 
     def _leverage(self, out: Decoding) -> FloatArray:

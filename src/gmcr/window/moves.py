@@ -44,7 +44,9 @@ def births(problem: Problem, state: State, most: int, alpha: float = 0.05) -> Fl
         if waiting[i]:
             # One row of cosines at a time: all pairs of the samples of an image would not fit in memory.
             cosines = unit @ unit[i]
-            group = waiting & ((np.abs(cosines) if problem.constraints.signed else cosines) > SAME_DIRECTION)
+            group = waiting & (
+                (np.abs(cosines) if problem.constraints.signed_amounts else cosines) > SAME_DIRECTION
+            )
             group[i] = True
             waiting &= ~group
             total = (residual[group] * np.sign(unit[group] @ unit[i])[:, None]).sum(axis=0)

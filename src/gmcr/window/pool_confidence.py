@@ -84,7 +84,7 @@ class Judge:
             learned=learned,
             pool_covariance=self.frozen.covariance,
             law=self.law,
-            signed=self.frozen.constraints.signed,
+            signed=self.frozen.constraints.signed_amounts,
         ).confidence
 
     def _learn_law(self) -> None:
@@ -92,8 +92,9 @@ class Judge:
         assert self.kept is not None
         samples, C, sigma = self.kept
         covariance = self.frozen.covariance
-        signed, n_fixed = self.frozen.constraints.signed, self.frozen.constraints.n_fixed
-        plain = not (sigma.per_entry or signed)
+        constraints = self.frozen.constraints
+        signed, n_fixed = constraints.signed_amounts, constraints.n_fixed
+        plain = not (sigma.per_entry or constraints.signed)
         given = partial(Judged.of, samples, C=C, noise=sigma, learned=True, signed=signed)
         n_times = COMPLETIONS if plain and not np.isnan(samples).any() else 0
         pool = self.frozen.S
@@ -117,7 +118,7 @@ class Judge:
         assert self.law is not None
         samples, C, sigma = self.kept
         norms = np.linalg.norm(self.pool, axis=1)
-        signed = self.frozen.constraints.signed
+        signed = self.frozen.constraints.signed_amounts
         stage = Stage(self.pool / norms[:, None], self.law, samples, C @ self.frozen.S, sigma.values, signed)
         random = np.random.default_rng(0)
         seen: dict[bool, list[tuple[FloatArray, BoolArray]]] = {False: [], True: []}

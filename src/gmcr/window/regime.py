@@ -12,7 +12,7 @@ import numpy as np
 
 from gmcr.noise import Sigma, rounding_floor
 from gmcr.validation import FloatArray
-from gmcr.window.dense_fit import STRONG, filled, starting_pools
+from gmcr.window.dense_fit import STRONG, filled, sample_sizes, starting_pools
 from gmcr.window.descent import ROUNDS
 from gmcr.window.problem import Problem, State
 from gmcr.window.rotations import middle_pool
@@ -24,6 +24,9 @@ TRACE = 0.01  # of a sample's signal
 SAME = 0.995  # cosine of profiles that are the same
 MOST_POLISHING = 20
 FINISHING = 10  # rounds of plain least squares from the mean of the pools, which alone need not be a fit
+MISSES = (
+    2.0  # times the squares left over the best pool: then the mean is no fit, where the range is not convex
+)
 ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
 
 
@@ -37,8 +40,8 @@ def share_held(search: Search, state: State) -> float:
 
     Weak samples, in which noise hides some, are left out.
     """
-    size = search.problem.X.sum(axis=1)
-    parts = state.C[size >= STRONG * size.max()] * state.S.sum(axis=1)
+    size = sample_sizes(search.problem.X, search.problem.constraints.signed)
+    parts = state.C[size >= STRONG * size.max()] * np.abs(state.S).sum(axis=1)
     return float((parts > TRACE * parts.sum(axis=1, keepdims=True)).mean())
 
 
@@ -53,8 +56,9 @@ def in_the_middle(search: Search, count: int) -> State | None:
     if count not in search.middles:
         problem, rows = search.problem, some_rows(search)
         X = filled(problem.D[rows], count)
-        S = middle_pool(X, problem.repeats[rows], starts(search, count), problem.n_fixed)
-        state = levelled(search, finished(problem, S))
+        signed = problem.constraints.signed
+        S = middle_pool(X, problem.repeats[rows], starts(search, count), problem.n_fixed, signed)
+        state = levelled(search, _that_fits(search, [finished(problem, S), *starts(search, count)]))
         cheaper = polish(search, state.S) if search.guess.white else state
         same = cheaper.count == count and (cheaper.S * state.S).sum(axis=1).min() >= SAME
         search.middles[count] = cheaper if same and leaves_white_noise(search, cheaper) else state
@@ -84,10 +88,10 @@ def polish(search: Search, S: FloatArray) -> State:
 
 
 def _rotates(search: Search, count: int) -> bool:
-    """Whether there are non-negative pools of so many slots to choose among."""
+    """Whether there are pools of so many slots with non-negative amounts to choose among."""
     problem = search.problem
     enough = problem.n_fixed < count < min(problem.D.shape)
-    return enough and not problem.constraints.signed and search.options.pool is None
+    return enough and not problem.constraints.signed_amounts and search.options.pool is None
 
 
 def starts(search: Search, count: int) -> list[FloatArray]:
@@ -95,7 +99,8 @@ def starts(search: Search, count: int) -> list[FloatArray]:
     if count not in search.starts:
         problem = search.problem
         X = problem.constraints.positive(filled(problem.D[some_rows(search)], count))
-        search.starts[count] = [search.pool(S) for S in starting_pools(X, count - problem.n_fixed)]
+        pools = starting_pools(X, count - problem.n_fixed, problem.constraints.signed)
+        search.starts[count] = [search.pool(S) for S in pools]
     return search.starts[count]
 
 
@@ -105,6 +110,13 @@ def finished(problem: Problem, S: FloatArray) -> FloatArray:
         refitted, sizes = problem.refit(problem.decode(S, _no_noise(problem)))
         S = np.where(sizes[:, None] > 0, refitted, S)
     return S
+
+
+def _that_fits(search: Search, pools: list[FloatArray]) -> FloatArray:
+    """The first pool, unless least squares over it leaves much more than over another one."""
+    problem = search.problem
+    left = [problem.repeats @ problem.decode(S, _no_noise(problem)).misfit for S in pools]
+    return pools[0 if left[0] <= MISSES * min(left) else int(np.argmin(left))]
 
 
 def levelled(search: Search, S: FloatArray) -> State:

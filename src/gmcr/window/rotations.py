@@ -24,6 +24,7 @@ from gmcr.validation import FloatArray
 from gmcr.window.first_guess import unit_rows
 
 PRIOR_SAMPLES = 9.0
+SIGNED_PRIOR_SAMPLES = 18.0  # twice as many: where profiles may be negative, amounts alone bound the range
 TOLERANCE = 6.0  # times the variance of what is left over: what noise and misfit may do to an entry
 SWEEPS = 60  # over all pairs of components, in a batch of draws from each starting pool
 BATCHES = 30
@@ -33,12 +34,15 @@ FARTHEST = 20.0  # ε beyond which two profiles are all but the same
 ILL = 1e-9  # condition from which profiles do not span the space of the data
 
 
-def middle_pool(X: FloatArray, repeats: FloatArray, starts: list[FloatArray], n_fixed: int = 0) -> FloatArray:
+def middle_pool(
+    X: FloatArray, repeats: FloatArray, starts: list[FloatArray], n_fixed: int = 0, signed: bool = False
+) -> FloatArray:
     """The mean of the non-negative pools that fit the samples X equally well: (slots, channels), unit norm.
 
     repeats : (samples,) how often each sample counts
     starts : pools to start from, which the answer does not depend on but for chance
     n_fixed : the first so many profiles stay
+    signed : whether profiles may be negative, where amounts may not
     """
     n_slots, weights = len(starts[0]), np.sqrt(repeats)[:, None]
     U, values, Vt = scipy.linalg.svd(X * weights, full_matrices=False, check_finite=False)
@@ -56,7 +60,7 @@ def middle_pool(X: FloatArray, repeats: FloatArray, starts: list[FloatArray], n_
     mean, first = None, unit_rows(starts[0] @ V.T)  # whose order of slots is kept
     work = SWEEPS * 6 * n_slots * n_slots * sum(X.shape) * max(len(chains), 1)
     for batch in range(int(np.clip(MOST_WORK / work, 2, BATCHES))):
-        new = [_continued(chain, V, repeats, variance, n_fixed) for chain in chains]
+        new = [_continued(chain, V, repeats, variance, n_fixed, signed) for chain in chains]
         if batch > 0:  # the first are on their way from where they start
             draws = [np.concatenate(pair) for pair in zip(draws, new)]
             mean = _mean(np.concatenate(draws), first if mean is None else mean)
@@ -65,7 +69,7 @@ def middle_pool(X: FloatArray, repeats: FloatArray, starts: list[FloatArray], n_
                 break
     if mean is None or not np.isfinite(mean).all():
         return starts[0]
-    S = unit_rows(np.maximum(mean @ V, 0.0))
+    S = unit_rows(mean @ V if signed else np.maximum(mean @ V, 0.0))
     S[:n_fixed] = starts[0][:n_fixed]
     return S
 
@@ -76,16 +80,17 @@ def _continued(
     repeats: FloatArray,
     variance: float,
     n_fixed: int,
+    signed: bool,
 ) -> FloatArray:
     """Further draws of a chain, (draws, slots, coordinates); none where two profiles have met."""
     C, S, random = chain
     draws = np.empty((SWEEPS, len(V), len(V)))
-    prior = PRIOR_SAMPLES / repeats.sum()
+    prior = (SIGNED_PRIOR_SAMPLES if signed else PRIOR_SAMPLES) / repeats.sum()
     try:
-        _draw(C, S, np.ascontiguousarray(V), repeats, variance, prior, n_fixed, random, draws)
+        _draw(C, S, np.ascontiguousarray(V), repeats, variance, prior, n_fixed, signed, random, draws)
     except np.linalg.LinAlgError:
         return draws[:0]
-    return draws
+    return draws[np.isfinite(draws).all(axis=(1, 2))]
 
 
 def _mean(draws: FloatArray, mean: FloatArray) -> FloatArray:
@@ -99,9 +104,9 @@ def _mean(draws: FloatArray, mean: FloatArray) -> FloatArray:
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _draw(C, S, V, repeats, variance, prior, n_fixed, random, draws):
+def _draw(C, S, V, repeats, variance, prior, n_fixed, signed, random, draws):
     """Slice sampling of one ε after the other; C : (slots, samples), S : (slots, channels), both in place."""
-    n_slots = len(S)
+    n_slots, n_bound = len(S), 0 if signed else S.shape[1]  # entries that may not be negative
     width = np.full((n_slots, n_slots), 0.1)
     for sweep in range(len(draws)):
         # (S S')⁻¹ and (C C')⁻¹: the covariances of amounts and of profiles' entries, in units of the variance.
@@ -109,7 +114,8 @@ def _draw(C, S, V, repeats, variance, prior, n_fixed, random, draws):
         for j in range(n_fixed, n_slots):
             for i in range(n_slots):
                 if i != j:
-                    step = _slice(C[i], C[j], S[i], S[j], G, H, i, j, repeats, prior, width[i, j], random)
+                    s_i, s_j = S[i, :n_bound], S[j, :n_bound]
+                    step = _slice(C[i], C[j], s_i, s_j, G, H, i, j, repeats, prior, width[i, j], random)
                     width[i, j] = 0.9 * width[i, j] + 0.1 * (3.0 * abs(step) + 1e-6)
                     S[j] += step * S[i]
                     C[i] -= step * C[j]

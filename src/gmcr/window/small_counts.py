@@ -65,7 +65,7 @@ def _cooled(search: Search, S: FloatArray) -> FloatArray:
 
 
 def _dense_pools(search: Search, n: int) -> list[FloatArray]:
-    if search.problem.constraints.signed:
+    if search.problem.constraints.signed_amounts:
         return [search.pool(leading_vectors(search.problem.X[some_rows(search)], n))]
     return list(starts(search, n + search.problem.n_fixed))
 

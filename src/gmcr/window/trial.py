@@ -143,7 +143,7 @@ def _common_direction(residual: FloatArray, constraints: Constraints) -> FloatAr
     profile = residual[np.argmax(np.einsum("ml,ml->m", residual, residual))]
     for _ in range(5):
         amounts = residual @ constraints.positive(profile)
-        profile = constraints.positive(amounts) @ residual
+        profile = (amounts if constraints.signed_amounts else np.maximum(amounts, 0.0)) @ residual
     profile = constraints.positive(profile)
     size = np.linalg.norm(profile)
     return profile / size if size > 0 else profile

@@ -15,8 +15,8 @@ from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.estimators.base import Unmixer
 from gmcr.metrics import r_squared
-from gmcr.rank import estimate_rank
-from gmcr.validation import FloatArray, refuse_negative
+from gmcr.validation import FloatArray
+from gmcr.window.signs import refuse_negative, seen_signs
 from gmcr_paper.baselines.nnls import nnls
 
 
@@ -75,7 +75,7 @@ class Baseline(Unmixer, ABC):
         if len(samples) < 2:
             raise InputError(f"D has {len(samples)} sample(s) to learn from; give at least 2.")
         if not self.signed:
-            refuse_negative(samples, _count_above_noise)
+            refuse_negative(seen_signs(samples))
         if self.takes_any_sign:
             factors = self._factorise(samples)
         elif self.signed:
@@ -139,13 +139,6 @@ def join_signs(factors: Factors) -> Factors:
     """Profiles of both signs from those of split samples."""
     positive, negative = np.hsplit(factors.S, 2)
     return Factors(factors.C, positive - negative, factors.n_iter, factors.converged)
-
-
-def _count_above_noise(D: FloatArray) -> int:
-    try:
-        return estimate_rank(D).count
-    except InputError:  # a table too small to tell signal from noise
-        return min(D.shape)
 
 
 def unit_rows(S: FloatArray) -> FloatArray:
