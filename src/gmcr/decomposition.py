@@ -43,7 +43,7 @@ class Decomposition:
     noise_law : {"kind": "constant" | "proportional" | "poisson" | "given", "level": float, ...}
     path : the solutions met from coarse to fine noise, one row per level
     axis : (channels,) position of each channel, such as wavelengths
-    sample_names, component_names : one text each
+    sample_names, component_names, channels : one text each; channels where they have names instead of positions
     settings : what the solver was asked to do; JSON types
     fit : facts computed at fit time, such as {"r2": 0.98}; JSON types
     signed : whether profiles and concentrations may be negative
@@ -66,6 +66,7 @@ class Decomposition:
     axis: FloatArray | None = None
     sample_names: tuple[str, ...] | None = None
     component_names: tuple[str, ...] | None = None
+    channels: tuple[str, ...] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     fit: dict[str, Any] = field(default_factory=dict)
     signed: bool = False
@@ -87,6 +88,7 @@ class Decomposition:
             "axis": None if self.axis is None else check_axis(self.axis, n_channels),
             "sample_names": _check_names(self.sample_names, n_samples, "sample_names"),
             "component_names": _check_names(self.component_names, len(components), "component_names"),
+            "channels": _check_names(self.channels, n_channels, "channels"),
             "settings": as_json(self.settings, "settings"),
             "fit": as_json(self.fit, "fit"),
             "signed": bool(self.signed),
@@ -237,7 +239,9 @@ class Decomposition:
             path_arrays, columns = pack_table(self.path, "path")
             arrays |= path_arrays
         plain = ("noise_law", "sample_names", "component_names", "settings", "fit", "signed")
-        return arrays, {"path": columns} | {name: getattr(self, name) for name in plain}
+        section = {"path": columns} | {name: getattr(self, name) for name in plain}
+        # Only where there are any: other files stay as readable to older versions as they are.
+        return arrays, section if self.channels is None else section | {"channels": self.channels}
 
     @classmethod
     def unpack(cls, arrays: Arrays, section: Header) -> Decomposition:

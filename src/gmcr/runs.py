@@ -215,8 +215,7 @@ Tables = dict[str, tuple[list[Any], Any]]  # by file name: header and rows
 
 def _tables(found: Decomposition, table: Table) -> Tables:
     components, names = numbered(found.n_components), names_of(table)
-    axis = range(found.n_channels) if table.axis is None else table.axis
-    over, header = [corner("component", table.axis_unit), *axis], ["sample", *components]
+    over, header = [corner("component", table.axis_unit), *table.labels], ["sample", *components]
     return {
         "profiles.csv": (over, _labelled(components, found.components)),
         "concentrations.csv": (header, _labelled(names, found.concentrations)),

@@ -34,7 +34,7 @@ def component_table(decomposition: Decomposition) -> pd.DataFrame:
     -------
     DataFrame with columns component (its name, or its number), samples (how many hold it),
     mean_concentration (over those, NaN if none), strongest_channel (where its profile is largest) and,
-    with an axis, strongest_at (the axis value there)
+    with an axis or names of channels, strongest_at (the position or name there)
     """
     held = decomposition.supports.sum(axis=0)
     total = decomposition.concentrations.sum(axis=0)
@@ -48,6 +48,8 @@ def component_table(decomposition: Decomposition) -> pd.DataFrame:
     }
     if decomposition.axis is not None:
         columns["strongest_at"] = decomposition.axis[channel]
+    elif decomposition.channels is not None:
+        columns["strongest_at"] = [decomposition.channels[place] for place in channel]
     return pd.DataFrame(columns)
 
 

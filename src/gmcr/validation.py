@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any
@@ -159,6 +160,39 @@ def check_same_axis(axis: FloatArray | None, known: FloatArray | None, whose: st
             f"{whose} and the samples are on different axes (channel {off[0]} at {known[off[0]]:g} and at "
             f"{axis[off[0]]:g}); put both on the same channel axis."
         )
+
+
+def channel_order(
+    channels: Sequence[str] | None, known: Sequence[str] | None, whose: str
+) -> NDArray[np.intp] | None:
+    """Where each of the `known` channels stands among the samples' `channels`, or None to leave them as they are.
+
+    That is so where one side has no names, or names that only number its channels, which say no more than their
+    order does. Other names must be the same on both sides.
+    """
+    if channels is None or known is None or tuple(channels) == tuple(known):
+        return None
+    place = {name: number for number, name in enumerate(channels)}
+    if len(place) == len(channels) == len(known) and place.keys() == set(known):
+        return np.array([place[name] for name in known])
+    if _only_number(channels) or _only_number(known):
+        return None
+    for one, other, holder in ((known, channels, whose), (channels, known, "the samples")):
+        lone = sorted(set(one) - set(other), key=list(one).index)
+        if lone:
+            raise InputError(
+                f"{whose} and the samples do not have the same channels: {len(lone)} are in {holder} alone, such "
+                f"as {lone[0]!r:.40}; give both the same ones, in any order."
+            )
+    raise InputError(
+        f"{whose} and the samples differ, and name a channel twice; give each a name of its own."
+    )
+
+
+def _only_number(names: Sequence[str]) -> bool:
+    """Whether names only number what they stand for, such as V1, V2, V3."""
+    found = [re.fullmatch(r"(\D*)\d+", name) for name in names]
+    return all(found) and len({match[1] for match in found if match}) == 1
 
 
 def check_per_sample(values: Any, n_samples: int, name: str) -> FloatArray:

@@ -42,13 +42,12 @@ def ambiguity(
         supports = "all" if any_support else None
         out = feasible_bands(table.samples, found, noise, c_min, closure, supports=supports, alpha=alpha)
     if output is not None:
-        axis = range(found.n_channels) if found.axis is None else found.axis
         rows = (
             [band.name, end, share, *profile]
             for band in out.bands
             for end, share, profile in zip(("min", "max"), (band.min, band.max), band.profiles)
         )
-        write_csv(output, ["component", "end", "share", *axis], rows)
+        write_csv(output, ["component", "end", "share", *table.labels], rows)
     if as_json:
         print_json(out.to_dict() | {"reading": table.notes})
         return

@@ -171,6 +171,7 @@ def _read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
         if not names:
             raise typer.BadParameter("--fixed-names is empty; give names, separated by commas.")
         library = library.pick(names)
+    library = library.ordered_as(table.channels, "the samples")
     notes = []
     n_channels = table.samples.shape[1]
     if table.axis is None or not library.has_axis:

@@ -48,7 +48,9 @@ def match(
     shelf = read_library(library, samples_in=samples_in.value)
     if not as_json:
         print_notes(shelf.notes)
-    found = name_profiles(profiles, shelf, axis=pool.axis, shift=shift, derivative=derivative, top=top)
+    found = name_profiles(
+        profiles, shelf, axis=pool.axis, channels=pool.channels, shift=shift, derivative=derivative, top=top
+    )
     if output is None and run.is_dir():
         output = folder.names
     if output is not None:

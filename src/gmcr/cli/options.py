@@ -81,4 +81,4 @@ def run_and_samples(run: Path, data: Path, samples_in: SamplesIn) -> tuple[Decom
     found = folder.solution()
     table = read_table(data, samples_in=samples_in.value)
     check_same_axis(table.axis, found.axis, "the pool")
-    return found, table
+    return found, table.ordered_as(found.channels, "the pool")

@@ -17,13 +17,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError, NotInstalled
-from gmcr.estimators.labels import channel_axis
+from gmcr.estimators.labels import channel_axis, channel_names
 from gmcr.io.table import Table
 from gmcr.noise import NoiseLaw
 from gmcr.reporting.files import report
 from gmcr.storage import Arrays, Header, read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
-from gmcr.validation import BoolArray, FloatArray, check_complete, check_same_axis, check_samples
+from gmcr.validation import (
+    BoolArray,
+    FloatArray,
+    channel_order,
+    check_complete,
+    check_same_axis,
+    check_samples,
+)
 
 Samples = ArrayLike | pd.DataFrame | Table  # (samples, channels); the last two bring their axis and names
 
@@ -208,7 +215,10 @@ class Solver(Unmixer, ABC):
     def _samples(self, D: Samples, *, reset: bool) -> FloatArray:
         samples = super()._samples(D, reset=reset)
         if not reset:
-            check_same_axis(channel_axis(D), self.decomposition_.axis, "the training samples")
+            found, whose = self.decomposition_, "the training samples"
+            check_same_axis(channel_axis(D), found.axis, whose)
+            order = channel_order(channel_names(D), found.channels, whose)
+            samples = samples if order is None else samples[:, order]
         return samples
 
     def _html_repr(self) -> str:

@@ -23,7 +23,7 @@ from gmcr.eb.progress import listening
 from gmcr.eb.settings import Settings, scaled_rate
 from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
-from gmcr.estimators.labels import channel_axis, sample_names
+from gmcr.estimators.labels import channel_axis, channel_names, sample_names
 from gmcr.estimators.parameters import check_band
 from gmcr.estimators.window import GMCR
 from gmcr.metrics import r_squared
@@ -370,6 +370,7 @@ class EBgMCR(Solver):
             noise=law.sigma(samples, fit).per_sample(samples),
             noise_law=law.as_dict(),
             axis=channel_axis(D),
+            channels=channel_names(D),
             sample_names=sample_names(D),
             signed=self.signed,
             settings={"solver": "eb", "pool_size": self.pool_size, "usage": self.usage},

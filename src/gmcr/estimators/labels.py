@@ -25,6 +25,11 @@ def channel_axis(D: Any) -> FloatArray | None:
     return axis if np.isfinite(axis).all() else None
 
 
+def channel_names(D: Any) -> tuple[str, ...] | None:
+    """The names of the channels, if a file gave them names instead of positions."""
+    return D.channels if isinstance(D, Table) else None
+
+
 def sample_names(D: Any) -> tuple[str, ...] | None:
     """The index as text, or None if there is none or it only counts the rows."""
     if isinstance(D, Table):

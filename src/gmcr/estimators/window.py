@@ -20,7 +20,7 @@ from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
-from gmcr.estimators.labels import channel_axis, sample_names
+from gmcr.estimators.labels import channel_axis, channel_names, sample_names
 from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
 from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw, Sigma, law_of
@@ -310,6 +310,7 @@ class GMCR(Solver):
                 noise_law=self.noise_law_.as_dict(),
                 path=path,
                 axis=channel_axis(D),
+                channels=channel_names(D),
                 sample_names=sample_names(D),
                 settings=self._changed_parameters(),
                 fit={"r2": r_squared(samples, C @ self.components_), "usage_price": self.usage_price_},

@@ -84,7 +84,8 @@ def _send(file: IO[bytes], result: Table | GMCRError) -> None:
         facts: dict[str, Any] = {"error": str(result), "is_input": isinstance(result, InputError)}
         arrays: dict[str, NDArray[Any]] = {}
     else:
-        facts = {name: getattr(result, name) for name in ("sample_names", "notes", "axis_unit", "metadata")}
+        told = ("sample_names", "channels", "notes", "axis_unit", "metadata")
+        facts = {name: getattr(result, name) for name in told}
         kept = None if result.pixels is None else result.pixels.kept
         offered = {"samples": result.samples, "axis": result.axis, "kept": kept}
         arrays = {name: array for name, array in offered.items() if array is not None}
@@ -97,8 +98,9 @@ def _received(file: IO[bytes]) -> Table:
     facts = json.loads(arrays["facts"].tobytes())
     if "error" in facts:
         raise (InputError if facts["is_input"] else FileError)(facts["error"])
-    names, pixels = facts["sample_names"], Pixels(arrays["kept"]) if "kept" in arrays else None
-    table = Table(arrays["samples"], arrays.get("axis"), names and tuple(names), tuple(facts["notes"]))
+    pixels = Pixels(arrays["kept"]) if "kept" in arrays else None
+    names, channels = (facts[name] and tuple(facts[name]) for name in ("sample_names", "channels"))
+    table = Table(arrays["samples"], arrays.get("axis"), names, tuple(facts["notes"]), channels=channels)
     return replace(table, axis_unit=facts["axis_unit"], metadata=facts["metadata"], pixels=pixels)
 
 

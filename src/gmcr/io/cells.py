@@ -86,6 +86,11 @@ class Cells:
         return 2 * int(self.is_text.sum()) > len(self)
 
     @property
+    def first(self) -> str:
+        """The first cell that is not empty."""
+        return next((stripped for text in self.texts if (stripped := text.strip())), "")
+
+    @property
     def mostly_numbers(self) -> bool:
         return 2 * int(np.isfinite(self.numbers).sum()) > len(self)
 

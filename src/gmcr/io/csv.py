@@ -14,9 +14,9 @@ import numpy as np
 from gmcr.errors import FileError, InputError
 from gmcr.io.cells import Cells, as_number
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
-from gmcr.io.layout import Grid, Texts, arrange, take_apart
+from gmcr.io.layout import Grid, Texts
 from gmcr.io.opening import FilePath, decoded, read_bytes
-from gmcr.io.preamble import without_preamble
+from gmcr.io.preamble import table_of_grid
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
 
@@ -40,7 +40,7 @@ def read_csv(path: FilePath, asked: Asked = NOTHING) -> Table:
         grid = _read_grid(path, notes)
     except csv.Error as error:
         raise FileError(f"{path} is not a text table: {error}; export it as CSV.") from error
-    return arrange(path, take_apart(without_preamble(grid, notes)), asked, notes)
+    return table_of_grid(path, grid, asked, notes)
 
 
 def write_csv(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
@@ -84,7 +84,10 @@ def _read_grid(path: FilePath, notes: list[str]) -> Grid:
     if skipped:
         notes.append(f"{skipped} comment line{'s' if skipped > 1 else ''} left out.")
     sniffed = [text for _, text in lines[-SNIFFED_LINES:]]  # what is no part of the table stands at the top
-    delimiter, decimal = max(_DIALECTS, key=lambda dialect: _fitness(sniffed, *dialect))
+    # Where every line has as many tabs, a space belongs to a name: "sample 1".
+    n_tabs = {text.count("\t") for text in sniffed}
+    dialects = [(mark, point) for mark, point in _DIALECTS if mark != " " or len(n_tabs) > 1 or n_tabs == {0}]
+    delimiter, decimal = max(dialects, key=lambda dialect: _fitness(sniffed, *dialect))
     rows_seen = [row for _, row in _split(lines[-SNIFFED_LINES:], delimiter)]
     rows_seen = rows_seen[1:] or rows_seen
     widths = [len(row) for row in rows_seen]
@@ -95,7 +98,8 @@ def _read_grid(path: FilePath, notes: list[str]) -> Grid:
     notes.append(written if width > 1 else "There is one column.")
 
     texts: Texts = {}
-    table = list(_one_width(path, _split(lines, delimiter), width, decimal, named))
+    ended = width > 2 and all(len(row) == width and not row[-1].strip() for row in rows_seen)
+    table = list(_one_width(path, _split(lines, delimiter), width, decimal, named, ended))
     rows = [_numbers(cells, decimal, texts, row) for row, (_, cells) in enumerate(table)]
     first_row, first_column = table[0][1], [cells[0] for _, cells in table]
     return Grid(
@@ -134,11 +138,12 @@ def _split(lines: list[tuple[int, str]], delimiter: str) -> Iterator[Line]:
 
 
 def _one_width(
-    path: FilePath, lines: Iterable[Line], width: int, decimal: str, named: bool
+    path: FilePath, lines: Iterable[Line], width: int, decimal: str, named: bool, ended: bool
 ) -> Iterator[Line]:
     """Lines of `width` cells: texts above and below the table are filled up, any other line is refused.
 
     named : whether lines of the table begin with a text, as those above it do
+    ended : whether they end in a delimiter, which the header may lack
     """
     above: list[Line] = []
     lines = iter(lines)
@@ -148,9 +153,11 @@ def _one_width(
         above.append((number, cells))
     else:
         number, cells = above.pop()
-    # A header may lack the cell over the names, but may not have a cell too many.
+    # A header may lack the cell over the names, but may not have a cell too many, unless it is empty.
     if above and len(above[-1][1]) == width - 1 > 1:
-        above[-1] = (above[-1][0], ["", *above[-1][1]])
+        above[-1] = (above[-1][0], [*above[-1][1], ""] if ended else ["", *above[-1][1]])
+    if above and len(above[-1][1]) == width + 1 and not above[-1][1][-1].strip():
+        above[-1] = (above[-1][0], above[-1][1][:-1])
     if above and len(above[-1][1]) > width:
         raise _ragged(path, *above[-1], width)
     if len(cells) == width - 1:

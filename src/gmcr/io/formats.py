@@ -25,13 +25,15 @@ MARKED = 64  # bytes in which a format marks itself
 class Asked:
     """What the caller says about a file.
 
-    What the array with the samples may be `called`, the likeliest first; the rest as `gmcr.read` takes it.
+    What the array with the samples may be `called`, the likeliest first; whether the cells are `marks`, yes or no
+    for the row's and the column's name (`gmcr.io.marks`); the rest as `gmcr.read` takes it.
     """
 
     samples_in: str = "auto"
     called: tuple[str, ...] = SAMPLES
     name: str | None = None
     channel_axis: int | None = None
+    marks: bool = False
 
     def __post_init__(self) -> None:
         if self.samples_in not in ("auto", "rows", "columns"):

@@ -12,6 +12,7 @@ from gmcr.errors import InputError
 from gmcr.io.cells import AXIS_WORDS, NAME_WORDS, Cells, as_text
 from gmcr.io.formats import Asked
 from gmcr.io.layout import Sheet, arrange
+from gmcr.io.mutations import MOST_LABELS, leading_types
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
 
@@ -36,7 +37,11 @@ def table_of_columns(
     columns = list(columns)
     if not columns or not len(columns[0][1]):
         raise InputError(f"{path} has a header and no data below it; add a row of numbers per sample.")
-    if row_names is None and len(columns) > 1 and _holds_labels(columns):
+    leading = [[as_text(value) for value in values.tolist()] for _, values in columns[:MOST_LABELS]]
+    width, types = leading_types(leading) if row_names is None else (0, [])
+    if width and all(types) and len(columns) > width:
+        row_names, columns = [str(key) for key in types], columns[width:]
+    elif row_names is None and len(columns) > 1 and _holds_labels(columns):
         row_heading, first = columns.pop(0)
         row_names = [as_text(value) for value in first.tolist()]
     metadata = {name: values.tolist() for name, values in columns if values.dtype.kind == "U"}

@@ -11,6 +11,7 @@ import numpy as np
 from gmcr.errors import InputError
 from gmcr.io.cells import AXIS_WORDS, LONG, NAME_WORDS, NO_CELLS, Cells, goes_one_way
 from gmcr.io.formats import Asked
+from gmcr.io.mutations import kind_of, mutation_types
 from gmcr.io.opening import FilePath
 from gmcr.io.table import BETWEEN, Table
 from gmcr.io.units import unit_in
@@ -35,20 +36,32 @@ class Grid:
         return Grid(
             self.numbers[start:stop],
             {(i - start, j): text for (i, j), text in self.texts.items() if start <= i < stop},
-            self._row(start) if start else self.first_row,
+            self.line(start),
             self.first_column[start:stop],
             lambda row, column: self.place(row + start, column),
         )
 
-    def _row(self, row: int) -> Cells:
-        """A row's cells as written: numbers as short as they can be, since their own writing is not kept."""
-        numbers = self.numbers[row]
-        texts = [
-            self.texts.get((row, column), "" if np.isnan(number) else repr(float(number)).removesuffix(".0"))
-            for column, number in enumerate(numbers)
-        ]
-        is_text = np.array([(row, column) in self.texts for column in range(len(numbers))])
-        return Cells(texts, numbers, is_text)
+    def transposed(self) -> Grid:
+        return Grid(
+            self.numbers.T,
+            {(column, row): text for (row, column), text in self.texts.items()},
+            self.first_column,
+            self.first_row,
+            lambda row, column: self.place(column, row),
+        )
+
+    def text(self, row: int, column: int) -> str:
+        """A cell as written: a number as short as it can be, since its own writing is not kept."""
+        number = float(self.numbers[row, column])
+        return self.texts.get((row, column), "" if np.isnan(number) else repr(number).removesuffix(".0"))
+
+    def line(self, row: int) -> Cells:
+        """A row's cells as written."""
+        if row == 0:
+            return self.first_row
+        columns = range(self.numbers.shape[1])
+        texts = [self.text(row, column) for column in columns]
+        return Cells(texts, self.numbers[row], np.array([(row, column) in self.texts for column in columns]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +123,11 @@ def arrange(
         columns, why = asked.samples_in == "columns", "as told"
     if columns:
         sheet = sheet.transposed()
-    channels, unit = sheet.top.unlabelled()
+    types = mutation_types(sheet.top.texts)
     metadata = dict(metadata or {})
-    sheet, channels = _set_aside(sheet, channels, metadata, notes)
+    channels, unit = sheet.top.unlabelled()
+    if types is None:
+        sheet, channels = _set_aside(sheet, channels, metadata, notes)
     if sheet.texts:
         row, column = min(sheet.texts)
         raise InputError(
@@ -127,12 +142,16 @@ def arrange(
     if len(sheet.left):
         notes.append(f"The first {'row' if columns else 'column'} holds the names of the samples.")
         names = tuple(text.strip() for text in sheet.left.texts)
+    if types:
+        notes.append(f"The channels are {len(types)} {kind_of(types[0])} mutation types.")
+        return Table(samples, None, names, tuple(notes), channels=types, metadata=metadata)
     axis = _axis(channels, notes)
     if axis is not None:
         below, between, beside = sheet.corner.partition(BETWEEN)
         unit = unit or unit_in(beside.strip()) or (None if between and below.strip() else unit_in(below))
     unit = unit if axis is not None else None
-    return Table(samples, axis, names, tuple(notes), axis_unit=unit, metadata=metadata)
+    labels = tuple(text.strip() for text in channels.texts) if len(channels) and axis is None else None
+    return Table(samples, axis, names, tuple(notes), axis_unit=unit, channels=labels, metadata=metadata)
 
 
 def orientation(samples: FloatArray, columns: bool) -> str:
@@ -165,6 +184,10 @@ def _orientation(sheet: Sheet, notes: list[str]) -> tuple[bool, str]:
     counted = corner == "" and len(top) > 0 and numbers.counts
     left_axis = numbers.is_axis() and not (counted or named)
     top_axis = top.unlabelled()[0].is_axis()
+    if mutation_types(left.texts):
+        return True, "by the mutation types in the rows"
+    if mutation_types(top.texts):
+        return False, "by the mutation types in the columns"
     if left_axis and top_axis:
         notes.append("The first row and the first column could both be the axis; say which if this is wrong.")
         return on_axis, ""

@@ -6,18 +6,31 @@ from dataclasses import replace
 
 import numpy as np
 
+from gmcr.io.catalogues import mutation_sheet
 from gmcr.io.cells import AXIS_WORDS, FEW, NAME_WORDS, Cells
-from gmcr.io.layout import Grid
+from gmcr.io.formats import Asked
+from gmcr.io.layout import Grid, arrange, take_apart
+from gmcr.io.marks import marks_of
+from gmcr.io.opening import FilePath
+from gmcr.io.table import Table
 from gmcr.validation import BoolArray
 
 
-def without_preamble(grid: Grid, notes: list[str]) -> Grid:
-    """The table's own cells: without empty edges, and without the texts above and below it.
+def table_of_grid(path: FilePath, grid: Grid, asked: Asked, notes: list[str]) -> Table:
+    """The samples of a text table or of a sheet, with notes on what was inferred."""
+    grid = _without_empty_edges(grid, notes)
+    if asked.marks:
+        return marks_of(path, grid)
+    sheet = mutation_sheet(grid, asked.samples_in, notes)
+    return arrange(path, sheet or take_apart(_without_preamble(grid, notes)), asked, notes)
+
+
+def _without_preamble(grid: Grid, notes: list[str]) -> Grid:
+    """The table's own cells, without the texts above and below it.
 
     The line right above the first row of numbers is kept, since it may be the header. A line further up is left
     out if it is text where the table has numbers; one that is not lets everything stay, to be refused later.
     """
-    grid = _without_empty_edges(grid, notes)
     is_text = np.zeros(grid.numbers.shape, dtype=bool)
     if grid.texts:
         is_text[tuple(np.array(list(grid.texts)).T)] = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING
 from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.io.apart import read_apart, read_here
 from gmcr.io.formats import FORMATS, POOL, SAMPLES, Asked, format_of
+from gmcr.io.marks import allowed_by
 from gmcr.io.opening import FilePath, check_exists, need
 from gmcr.io.spectra import Spectrum, join
 from gmcr.io.table import Table
-from gmcr.validation import FloatArray, check_finite
+from gmcr.validation import BoolArray, FloatArray, check_finite
 
 if TYPE_CHECKING:
     from gmcr.noise import NoiseLaw
@@ -32,6 +34,7 @@ class Pool:
     axis: FloatArray | None = None  # (channels,) position of each channel, where the file tells
     noise: NoiseLaw | None = None  # the law learned with the profiles, if there is one
     signed: bool = False  # whether concentrations may be negative
+    channels: tuple[str, ...] | None = None  # a label per channel, where the file names them
 
 
 def read(
@@ -49,7 +52,7 @@ def read(
 
     Returns
     -------
-    Table : samples, axis, axis_unit, sample_names, metadata, notes; of a cube, also pixels
+    Table : samples, axis, axis_unit, sample_names, channels, metadata, notes; of a cube, also pixels
 
     Examples
     --------
@@ -132,10 +135,11 @@ def _natural(file: Path) -> list[str | int]:
 
 
 def read_pool(path: FilePath) -> Pool:
-    """Read the profiles of a model file, or a table with one profile per row."""
+    """Read the profiles of a model file, or a table of profiles."""
     if Path(path).suffix.lower() != MODEL:
         table = read_table(path, called=POOL)
-        return Pool(table.samples, table.sample_names or numbered(len(table.samples)), table.axis)
+        names = table.sample_names or numbered(len(table.samples))
+        return Pool(table.samples, names, table.axis, channels=table.channels)
     # With them come pandas and numba, which reading a table does without.
     from gmcr.decomposition import Decomposition
     from gmcr.noise import LAWS, law_of
@@ -148,7 +152,13 @@ def read_pool(path: FilePath) -> Pool:
         model.axis,
         law_of(law) if law.get("kind") in LAWS else None,
         model.signed_amounts,
+        model.channels,
     )
+
+
+def read_allowed(path: FilePath, samples: Sequence[str], components: Sequence[str]) -> BoolArray:
+    """Which components each sample may hold, from a table of marks that names both: (samples, components)."""
+    return allowed_by(_read(path, Asked(marks=True)), samples, components, os.fspath(path))
 
 
 def numbered(count: int) -> tuple[str, ...]:

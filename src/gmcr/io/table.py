@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from gmcr.errors import InputError
 from gmcr.io.cube import Pixels
 from gmcr.io.formats import write_rows
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, channel_order
 
 BETWEEN = "\\"  # in a corner such as "sample \\ nm": what stands below it, and what beside it
 
@@ -33,6 +34,8 @@ class Table:
     notes : what the reader had to infer, a sentence each
     axis_unit : unit of the axis, such as "nm" or "cm⁻¹", where the file tells
     metadata : what else the file says, by name; values are texts, numbers, or lists of them, one per sample
+    channels : a label per channel, where the file names channels rather than placing them on an axis; mutation
+        types in one notation, whatever the file's own (A[C>A]A, AC>CA, 1:Del:C:0)
     pixels : where each sample stands in the image, if the file holds a cube
     """
 
@@ -43,6 +46,7 @@ class Table:
     _: KW_ONLY
     axis_unit: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
+    channels: tuple[str, ...] | None = None
     pixels: Pixels | None = None
 
     def __post_init__(self) -> None:
@@ -53,6 +57,7 @@ class Table:
         names = rows if self.sample_names is None else len(self.sample_names)
         pixels = rows if self.pixels is None else int(self.pixels.kept.sum())
         positions = columns if self.axis is None else len(self.axis)
+        positions = positions if self.channels is None else len(self.channels)
         if not rows == names == pixels or columns != positions or self.samples.ndim != 2:
             raise InputError(
                 f"samples of shape {self.samples.shape} do not go with {names} names, {pixels} pixels and "
@@ -63,6 +68,31 @@ class Table:
     def shape(self) -> tuple[int, ...]:
         """How the samples are laid out: (y, x) for a cube, else (samples,)."""
         return (len(self.samples),) if self.pixels is None else self.pixels.shape
+
+    @property
+    def labels(self) -> Sequence[Any]:
+        """What to write over the channels: their positions, their names, or their numbers."""
+        if self.axis is not None:
+            return list(self.axis)
+        return self.channels or range(self.samples.shape[1])
+
+    def ordered_as(self, channels: tuple[str, ...] | None, whose: str) -> Table:
+        """The table with its channels in the order of those of `whose`, by name, where both have names.
+
+        Channels that are not the same are refused; the notes tell what was done.
+        """
+        if (channels is None) != (self.channels is None):
+            note = (
+                f"Either {whose} or the samples do not name their channels; they were matched by their order."
+            )
+            return replace(self, notes=(*self.notes, note))
+        order = channel_order(self.channels, channels, whose)
+        if order is None:
+            return self
+        note = f"The channels were put in the order of {whose}, by their names."
+        axis = None if self.axis is None else self.axis[order]
+        moved = replace(self, samples=self.samples[:, order], axis=axis, channels=channels)
+        return replace(moved, notes=(*self.notes, note))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The samples, for whatever takes an array."""
@@ -75,9 +105,8 @@ class Table:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write samples, names and axis with its unit to a .csv or .xlsx file that `gmcr.read` reads back."""
         names = self.sample_names or [f"sample {index}" for index in range(len(self.samples))]
-        axis = range(self.samples.shape[1]) if self.axis is None else self.axis
         rows = ([name, *row] for name, row in zip(names, self.samples))
-        write_rows(path, [corner("sample", self.axis_unit), *axis], rows)
+        write_rows(path, [corner("sample", self.axis_unit), *self.labels], rows)
 
     def __repr__(self) -> str:
         image = "" if self.pixels is None else f" from an image of {' x '.join(map(str, self.shape))} pixels"

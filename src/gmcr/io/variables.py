@@ -19,12 +19,13 @@ from gmcr.io.table import Table
 from gmcr.io.units import as_unit
 from gmcr.validation import as_numbers
 
-# Names under which a file may hold the axis, the samples' names and a cube's mask.
+# Names under which a file may hold the axis, the names of samples and of channels, and a cube's mask.
 AXES = (
     "axis", "wavelength", "wavelengths", "wavenumber", "wavenumbers", "raman_shift", "ramanshift", "shift",
     "shifts", "wl", "wn", "lambda", "energy", "energies", "mz", "frequency", "frequencies", "nm", "ppm",
 )  # fmt: skip
 NAMES = ("sample_names", "samplenames", "names", "labels", "samples", "ids", "files")
+CHANNELS = ("channels", "channel_names", "features", "feature_names", "mutation_types", "mutationtype")
 MASKS = ("mask", "masked")
 
 
@@ -79,6 +80,11 @@ def table_of(
     if axis is None:
         left, top = chosen.labels
         left = _names_for(others, len(numbers)) if left is None else left
+        top = _names_for(others, numbers.shape[1], CHANNELS) if top is None else top
+        if left is None and top is None:  # samples in columns
+            left, top = (
+                _names_for(others, *of) for of in ((len(numbers), CHANNELS), (numbers.shape[1], NAMES))
+            )
         sheet = Sheet(numbers, top=Cells.parse(top or ()), left=Cells.parse(left or ()))
         return arrange(path, sheet, asked, told)
     by_axis = asked.samples_in == "auto"
@@ -186,9 +192,9 @@ def _as_axis(variable: Variable, dimension: int) -> Variable | None:
     )
 
 
-def _names_for(others: Sequence[Variable], count: int) -> list[str] | None:
+def _names_for(others: Sequence[Variable], count: int, wanted: Sequence[str] = NAMES) -> list[str] | None:
     fitting = [v for v in others if v.values.dtype.kind in "US" and v.values.size == count]
-    called = [v for wanted in NAMES for v in fitting if v.short == wanted]
+    called = [v for name in wanted for v in fitting if v.short == name]
     if not called:
         return None
     return [text_of(text) or "" for text in called[0].values.ravel().tolist()]

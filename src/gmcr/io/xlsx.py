@@ -13,9 +13,9 @@ import numpy as np
 from gmcr.errors import FileError, InputError
 from gmcr.io.cells import Cells, as_number, as_text
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
-from gmcr.io.layout import Grid, Texts, arrange, take_apart
+from gmcr.io.layout import Grid, Texts
 from gmcr.io.opening import FilePath
-from gmcr.io.preamble import without_preamble
+from gmcr.io.preamble import table_of_grid
 from gmcr.io.table import Table
 
 MOST_CELLS = 50_000_000  # a sheet that claims more is not a table of spectra
@@ -40,7 +40,7 @@ def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
     notes = [] if len(sheets) == 1 else [f"The sheet {title!r} was taken, one of {len(sheets)}."]
     grid = _grid(path, rows, first)
     _refuse_formulas(path, str(title), grid, first)
-    return arrange(path, take_apart(without_preamble(grid, notes)), asked, notes)
+    return table_of_grid(path, grid, asked, notes)
 
 
 def write_xlsx(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.io.opening import FilePath
 from gmcr.io.reading import MODEL, read_pool, read_table
-from gmcr.validation import FloatArray, check_axis, check_samples
+from gmcr.validation import FloatArray, channel_order, check_axis, check_samples
 
 SAME_AXIS = 1e-6  # of the axis' length: positions that differ by less are the same
 LISTED = 8  # names in a message
@@ -35,6 +35,7 @@ class Library:
     names : one per spectrum, in the order of the blocks
     blocks : the spectra, those of one axis together
     notes : what had to be inferred or left out, a sentence each
+    channels : the names of the channels, where they have names instead of positions, the same for all spectra
 
     Examples
     --------
@@ -46,6 +47,7 @@ class Library:
     names: tuple[str, ...]
     blocks: tuple[Block, ...]
     notes: tuple[str, ...] = ()
+    channels: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, spectra: Any, names: Sequence[str] | None = None, axis: Any = None) -> Library:
@@ -66,6 +68,14 @@ class Library:
     def has_axis(self) -> bool:
         """Whether every spectrum comes with the positions of its channels."""
         return all(block.axis is not None for block in self.blocks)
+
+    def ordered_as(self, channels: tuple[str, ...] | None, whose: str) -> Library:
+        """The library with its channels in the order of those of `whose`, by name, where both have names."""
+        order = channel_order(self.channels, channels, whose)
+        if order is None:
+            return self
+        blocks = tuple(Block(block.spectra[:, order], None) for block in self.blocks)
+        return replace(self, blocks=blocks, channels=channels)
 
     def by_channel(self, n_channels: int) -> Library:
         """The same spectra with the number of the channel as their axis; they must have as many."""
@@ -108,7 +118,9 @@ class Library:
                 )
             places += found
         rows = [Block(row[None], block.axis) for block in self.blocks for row in block.spectra]
-        return Library(tuple(self.names[p] for p in places), tuple(rows[p] for p in places), self.notes)
+        return replace(
+            self, names=tuple(self.names[p] for p in places), blocks=tuple(rows[p] for p in places)
+        )
 
 
 def read_library(path: FilePath, *, samples_in: str = "auto") -> Library:
@@ -129,18 +141,21 @@ def read_library(path: FilePath, *, samples_in: str = "auto") -> Library:
         raise FileError(f"{path} holds no spectrum that gmcr reads; put spectra there, a file each.")
     names = tuple(name for part in parts for name in part.names)
     notes.append(f"The library has {len(names)} spectra from {len(parts)} files.")
-    return Library(names, tuple(block for part in parts for block in part.blocks), tuple(notes))
+    parts = [part.ordered_as(parts[0].channels, "the library's first file") for part in parts]
+    blocks = tuple(block for part in parts for block in part.blocks)
+    (channels, *others) = {part.channels for part in parts}
+    return Library(names, blocks, tuple(notes), None if others else channels)
 
 
 def _read_file(path: Path, samples_in: str) -> Library:
     if path.suffix.lower() == MODEL:
         pool = read_pool(path)
-        return Library(pool.names, (_block(pool.profiles, pool.axis),))
+        return Library(pool.names, (_block(pool.profiles, pool.axis),), channels=pool.channels)
     table = read_table(path, samples_in=samples_in, called=("S", "spectra", "library", "D"))
     spectra = check_samples(table.samples, str(path))
     numbered = [path.stem] if len(spectra) == 1 else [f"{path.stem} {i}" for i in range(len(spectra))]
     names = tuple(numbered) if table.sample_names is None else table.sample_names
-    return Library(names, (_block(spectra, table.axis),), table.notes)
+    return Library(names, (_block(spectra, table.axis),), table.notes, table.channels)
 
 
 def _block(spectra: FloatArray, axis: Any) -> Block:

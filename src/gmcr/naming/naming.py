@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from gmcr.confidence.standard_errors import profile_errors
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
+from gmcr.io.mutations import mutation_types
 from gmcr.naming import scores
 from gmcr.naming.library import Library
 from gmcr.naming.result import NAMED, NONE, SEVERAL, Matches
@@ -33,6 +34,7 @@ def match(
     library: Any,
     *,
     axis: Any = None,
+    channels: tuple[str, ...] | None = None,
     errors: Any = None,
     shift: float | None = None,
     derivative: bool = False,
@@ -57,6 +59,8 @@ def match(
     library : Library, or a table with a spectrum per row
     axis : (channels,) positions of the profiles' channels; a decomposition brings its own. Spectra that stand
         elsewhere are interpolated. Where either side has none, channels are compared one by one
+    channels : names of the profiles' channels, where they have names instead; a decomposition brings its own. A
+        library that names its channels is put in their order
     errors : (components,) or (components, channels) standard errors of the profiles; a decomposition with noise
         brings its own
     shift : largest shift along the axis, in its unit, that counts as the same spectrum; one channel by default
@@ -81,15 +85,18 @@ def match(
         n_fixed = getattr(profiles, "n_fixed_", 0)
         profiles = found.components
         axis = found.axis if axis is None else axis
+        channels = found.channels if channels is None else channels
         if errors is None and found.noise is not None and (found.noise > 0).all():
             errors = profile_errors(found.concentrations, found.noise, n_fixed=n_fixed)
     P = check_pool(profiles, name="profiles")
     errors = _check_errors(errors, P)
     shelf = library if isinstance(library, Library) else Library.of(library)
     notes: list[str] = []
+    shelf = shelf.ordered_as(channels, "the profiles")
     positions, shelf = _positions(axis, P.shape[1], shelf, notes)
     step = shelf.step(positions)
-    furthest = step if shift is None else float(shift)
+    usual = 0.0 if mutation_types(shelf.channels or ()) else step  # a mutation type is next to no other
+    furthest = usual if shift is None else float(shift)
     if not 0 <= furthest <= MOST_SHIFTED * step:
         raise InputError(
             f"shift must be a length along the axis, up to {MOST_SHIFTED} channels "

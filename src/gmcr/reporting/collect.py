@@ -134,6 +134,7 @@ def _table(data: Any, found: Decomposition) -> Table:
             f"{found.n_samples} x {found.n_channels}; give the samples that were unmixed."
         )
     check_same_axis(table.axis, found.axis, "the pool")
+    table = table.ordered_as(found.channels, "the pool")
     told = found.fit.get("r2")  # of the very samples, which no others share
     if told is not None and abs(told - (r2 := found.r2(table.samples))) > SAME_R2:
         raise InputError(
