@@ -19,7 +19,15 @@ from gmcr.errors import InputError
 from gmcr.noise import Counts, NoiseLaw, Proportional, Sigma, are_counts, degrees_of_freedom, estimate_noise
 from gmcr.text import decoding_html, decoding_line
 from gmcr.threads import kept, threads
-from gmcr.validation import BoolArray, FloatArray, as_numbers, check_per_sample, check_pool, check_samples
+from gmcr.validation import (
+    BoolArray,
+    FloatArray,
+    as_numbers,
+    channel_order,
+    check_per_sample,
+    check_pool,
+    check_samples,
+)
 
 REWEIGHTINGS = 3  # of counts, whose noise follows from what they are decoded as
 UNKNOWN_LEVEL = 0.005  # share of explained samples that `known` may wrongly flag
@@ -101,7 +109,8 @@ def decode(
     Parameters
     ----------
     D : (samples, channels) samples; NaN means missing
-    S : (slots, channels) pool of profiles, of any norm
+    S : (slots, channels) pool of profiles, of any norm; concentrations are in units of these very profiles. Where
+        both are tables of `gmcr.read` that name their channels, those of D are put in the order of S
     noise : standard deviation of the noise: one number, one per sample, one per entry, a `NoiseLaw`,
         a law's name to estimate its level from what the pool leaves over, or None to choose the law as well
     price : usage price λ in units of the noise variance, one number or one per sample;
@@ -110,7 +119,7 @@ def decode(
     weights : relative weight of each channel, or of each entry, beside the noise; zero leaves it out
     k_max : largest number of components in a sample
     signed : whether concentrations may be negative
-    allowed : (samples, slots) bool, which components a sample may hold at all; confidence still weighs all
+    allowed : (samples, slots) bool, which components a sample may hold at all
 
     Returns
     -------
@@ -124,7 +133,9 @@ def decode(
     >>> bool((out.supports == mix.supports).all())
     True
     """
+    order = channel_order(_channels(D), _channels(S), "the pool")
     samples = check_samples(D, copy=False)
+    samples = samples if order is None else samples[:, order]
     pool = check_pool(S, samples.shape[1])
     n_samples, n_slots = len(samples), len(pool)
     entry_weights = _check_weights(weights, samples)
@@ -162,9 +173,15 @@ def decode(
         margin=margin,
         known=known,
         noise=sigma.per_sample(samples),
-        find_confidence=partial(_confidence, *judged),
+        find_confidence=partial(_confidence, *judged, may_hold),
         find_errors=partial(_errors, *judged),
     )
+
+
+def _channels(of: object) -> tuple[str, ...] | None:
+    """The names of the channels of a table from a file; a data frame may have a column called so."""
+    names = getattr(of, "channels", None)
+    return names if isinstance(names, tuple) else None
 
 
 def decoded_as(
@@ -187,9 +204,11 @@ def decoded_as(
     )
 
 
-def _confidence(D: FloatArray, S: FloatArray, C: FloatArray, sigma: Sigma, signed: bool) -> FloatArray:
+def _confidence(
+    D: FloatArray, S: FloatArray, C: FloatArray, sigma: Sigma, signed: bool, allowed: BoolArray | None = None
+) -> FloatArray:
     """Confidence in the supports of C over the pool S, which is taken as exact: (samples,)."""
-    return support_posterior(D, S, C, sigma, signed=signed).confidence
+    return support_posterior(D, S, C, sigma, signed=signed, allowed=allowed).confidence
 
 
 def _errors(D: FloatArray, S: FloatArray, C: FloatArray, sigma: Sigma, signed: bool) -> FloatArray:

@@ -32,11 +32,12 @@ SHOWN = 20  # samples listed on a terminal
 LEVEL = 0.95  # of the intervals
 PRICE = "Price of a selection, in noise variances."
 CONFIDENCE = "How sure each support is; takes longer than decoding."
+ALLOWED = "Table of what each sample may hold: samples x components, named, with 1 and 0 or true and false."
 
 
 def decode(
     pool: Annotated[
-        Path, place("RUN_OR_POOL", "Run folder, model file (.gmcr), or a table with a profile per row.")
+        Path, place("RUN_OR_POOL", "Run folder, model file (.gmcr), or a table of profiles or signatures.")
     ],
     data: Data,
     output: Annotated[Path | None, option("CSV or XLSX file to write, a row per sample.", *OUTPUT)] = None,
@@ -44,6 +45,7 @@ def decode(
     price: Annotated[float | None, option(PRICE, default="the model's, else the window's")] = None,
     k_max: Annotated[int | None, option("Most components in a sample.")] = None,
     signed: Annotated[bool, option("Allow negative concentrations.", "--signed")] = False,
+    allowed: Annotated[Path | None, option(ALLOWED)] = None,
     confidence: Annotated[bool, option(CONFIDENCE, "--confidence/--no-confidence")] = True,
     samples_in: Orientation = SamplesIn.auto,
     as_json: Json = False,
@@ -54,14 +56,17 @@ def decode(
     components are held, and whether the pool explains the sample within its noise.
     What is left of the samples that it does not explain, since they hold something new, goes to a second table
     beside the first: out_unexplained.csv for out.csv.
+    Concentrations are in units of the profiles as they are in the file: of signatures that sum to one, in counts.
+    Channels that have names, such as mutation types, are matched by name, in whatever order they are.
 
     \b
     Example:
       gmcr decode run new.csv -o concentrations.csv
+      gmcr decode signatures.txt catalogue.csv -o attributions.csv --allowed by_tissue.csv
     """
     check_suffix(output, ".csv", ".xlsx")
     assumed = noise_option(noise)
-    from gmcr.io.reading import read_pool, read_table
+    from gmcr.io.reading import read_allowed, read_pool, read_table
     from gmcr.runs import names_of
     from gmcr.validation import check_same_axis
 
@@ -72,7 +77,11 @@ def decode(
         known = replace(known, names=tuple(named.get(j, name) for j, name in enumerate(known.names)))
     table = read_table(data, samples_in=samples_in.value)
     check_same_axis(table.axis, known.axis, "the pool")
-    model = folder.estimator() if price is None and k_max is None and not signed else None
+    table = table.ordered_as(known.channels, "the pool")
+    names = names_of(table)
+    masks = None if allowed is None else read_allowed(allowed, names, known.names)
+    as_learned = price is None and k_max is None and not signed and masks is None
+    model = folder.estimator() if as_learned else None
     if model is not None:
         out = model.decode(table.samples, noise=assumed)
     else:
@@ -85,10 +94,10 @@ def decode(
             price=price,
             k_max=k_max,
             signed=signed or known.signed,
+            allowed=masks,
         )
     if not confidence:
         out = replace(out, find_confidence=None)
-    names = names_of(table)
     written = [] if output is None else _write(output, out, known, table, names)
     if as_json:
         told = {"components": known.names, "notes": table.notes} | _as_dict(out, known, names)
@@ -117,9 +126,8 @@ def _write(path: Path, out: Decoding, pool: Pool, table: Table, names: Sequence[
         rest.unlink(missing_ok=True)  # of an earlier run: it would be taken for this one's
         return [path]
     left = table.samples - out.concentrations @ pool.profiles
-    axis = range(left.shape[1]) if table.axis is None else table.axis
     strangers = ([name, *row] for name, row, own in zip(names, left, out.known) if not own)
-    write_rows(rest, [corner("sample", table.axis_unit), *axis], strangers)
+    write_rows(rest, [corner("sample", table.axis_unit), *table.labels], strangers)
     return [path, rest]
 
 

@@ -34,6 +34,13 @@ class SupportLaw:
         """Log prior of a size, less the log of what all supports of that size have of odds: (K + 1,)."""
         return np.log(self.sizes) - log_symmetric(np.log(self.odds), len(self.sizes) - 1)
 
+    def over(self, slots: NDArray[np.intp]) -> SupportLaw:
+        """The same of samples that may hold these slots only."""
+        if len(slots) == len(self.odds):
+            return self
+        sizes = self.sizes[: len(slots) + 1]
+        return SupportLaw(self.edges, self.heights, sizes / sizes.sum(), self.odds[slots])
+
     def draw(self, n_samples: int, random: np.random.Generator) -> FloatArray:
         """Concentrations of samples that follow the law: (samples, slots), not negative."""
         log_odds, largest = np.log(self.odds), len(self.sizes) - 1

@@ -55,6 +55,7 @@ def support_posterior(
     law: SupportLaw | None = None,
     signed: bool = False,
     presence: bool = False,
+    allowed: Any = None,
 ) -> Posterior:
     """Posterior weight of each sample's support among its neighbours.
 
@@ -74,6 +75,8 @@ def support_posterior(
     law : law of supports and concentrations; by default it is estimated from these samples
     signed : whether concentrations may be negative
     presence : whether `Posterior.presence` is wanted
+    allowed : (samples, slots) bool, which slots a sample may hold at all; only supports of these are weighed. Not
+        for a learned pool
 
     Examples
     --------
@@ -84,7 +87,7 @@ def support_posterior(
     >>> bool(support_posterior(mix.D, mix.S, out.concentrations, mix.sigma).confidence.mean() > 0.99)
     True
     """
-    judged = Judged.of(D, S, C, noise, learned, pool_covariance, signed)
+    judged = Judged.of(D, S, C, noise, learned, pool_covariance, signed, allowed)
     with threads():
         law = judged.law() if law is None else law
         wanted = np.zeros(judged.C.shape) if presence else None

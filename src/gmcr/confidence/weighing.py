@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product as product_of
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from gmcr.validation import BoolArray, FloatArray, as_numbers, check_pool, check
 CHUNK = 16_384  # samples weighed at a time: bounds the memory beside the input
 LAW_SAMPLES = 500  # samples from which the law is estimated: enough for its own errors not to matter
 LAW_ROUNDS = 8  # of expectation and maximisation
+RAREST = 0.01  # share of samples that may hold a slot, below which its own count says too little
 VISIBLE = 3.0  # standard errors from which a concentration shows in its sample
 
 _NONE = np.zeros((0, 0))
@@ -33,6 +35,7 @@ class Judged:
     D : (samples, channels), NaN where missing;  S : (slots, channels);  C : (samples, slots)
     own : (samples,) which samples the pool was learned from
     pool : the errors of a learned pool; None for a known one
+    allowed : (samples, slots) which slots a sample may hold; None for all
     """
 
     D: FloatArray
@@ -42,10 +45,19 @@ class Judged:
     own: BoolArray
     pool: PoolErrors | None
     signed: bool
+    allowed: BoolArray | None = None
 
     @classmethod
     def of(
-        cls, D: Any, S: Any, C: Any, noise: Any, learned: Any, pool_covariance: Any, signed: bool
+        cls,
+        D: Any,
+        S: Any,
+        C: Any,
+        noise: Any,
+        learned: Any,
+        pool_covariance: Any,
+        signed: bool,
+        allowed: Any = None,
     ) -> Judged:
         """From arguments as they come."""
         samples = check_samples(D, copy=False)
@@ -58,7 +70,15 @@ class Judged:
         sigma = Sigma.given(noise, samples)
         own = np.array(np.broadcast_to(np.asarray(learned, dtype=bool), len(samples)))
         norms = np.linalg.norm(profiles, axis=1)
-        judged = cls(samples, profiles / norms[:, None], amounts * norms, sigma, own, None, signed)
+        may_hold = None if allowed is None else np.asarray(allowed, dtype=bool)
+        judged = cls(samples, profiles / norms[:, None], amounts * norms, sigma, own, None, signed, may_hold)
+        if may_hold is not None:
+            if may_hold.shape != amounts.shape or (amounts[~may_hold] != 0).any():
+                raise InputError("allowed must have the shape of C, and be true wherever C is not zero.")
+            if own.any() or pool_covariance is not None:
+                raise InputError(
+                    "allowed cannot be told where the pool was learned; leave one of the two out."
+                )
         if pool_covariance is not None:
             response = as_numbers(pool_covariance, "pool_covariance")
             if response.shape != (len(profiles),) * 2:
@@ -91,16 +111,26 @@ class Judged:
 
     def rows(self, rows: np.ndarray) -> Judged:
         """The same on some of the samples."""
-        return replace(self, D=self.D[rows], C=self.C[rows], sigma=self.sigma[rows], own=self.own[rows])
+        allowed = None if self.allowed is None else self.allowed[rows]
+        own, sigma = self.own[rows], self.sigma[rows]
+        return replace(self, D=self.D[rows], C=self.C[rows], sigma=sigma, own=own, allowed=allowed)
 
-    def parts(self) -> Iterator[tuple[np.ndarray, Part]]:
-        """All samples, by their rows, in parts whose Gram matrices have one form."""
+    def over(self, slots: np.ndarray) -> Judged:
+        """The same over some slots of a known pool, which are all that the samples may hold."""
+        return replace(self, S=self.S[slots], C=self.C[:, slots], allowed=None)
+
+    def parts(self) -> Iterator[tuple[np.ndarray, np.ndarray, Part]]:
+        """All samples, by their rows, in parts over the same slots whose Gram matrices have one form."""
         form = np.isnan(self.D.sum(axis=1)) + 2 * self.own
-        for one in np.unique(form):
-            rows = np.flatnonzero(form == one)
+        masks, which = np.ones((1, len(self.S)), dtype=bool), np.zeros(len(self.D), dtype=int)
+        if self.allowed is not None:
+            masks, which = np.unique(self.allowed, axis=0, return_inverse=True)
+        for mask, one in product_of(range(len(masks)), np.unique(form)):
+            rows, slots = np.flatnonzero((which.ravel() == mask) & (form == one)), np.flatnonzero(masks[mask])
             for first in range(0, len(rows), CHUNK):
                 some = rows[first : first + CHUNK]
-                yield some, self.rows(some)._part()
+                judged = self.rows(some)
+                yield some, slots, (judged if self.allowed is None else judged.over(slots))._part()
 
     def _part(self) -> Part:
         """All samples, which are of one form, ready for the kernel."""
@@ -133,19 +163,28 @@ class Judged:
         if not (spread > 0).any():
             return first_law(self.C, 0.0)
         law = first_law(self.C, VISIBLE * float(np.quantile(spread[spread > 0], 0.25)))
-        parts = [part for _, part in some.parts()]
+        parts = list(some.parts())
+        n_sizes = len(law.sizes)
+        # Of samples that may hold a slot: what most may not hold is not rare for that.
+        share = (
+            np.ones(len(self.S)) if some.allowed is None else np.maximum(some.allowed.mean(axis=0), RAREST)
+        )
         for _ in range(LAW_ROUNDS):
-            counts = [weigh_supports(part, law, True, _NONE)[2:] for part in parts]
-            sizes, slots, bins = (sum(one) for one in zip(*counts))
-            law = law_of_counts(law.edges, bins, sizes, slots)
+            sizes, held, bins = np.zeros(n_sizes), np.zeros(len(self.S)), np.zeros(len(law.heights))
+            for _, slots, part in parts:
+                in_sizes, in_slots, in_bins = weigh_supports(part, law.over(slots), True, _NONE)[2:]
+                sizes[: len(in_sizes)] += in_sizes
+                held[slots] += in_slots
+                bins += in_bins
+            law = law_of_counts(law.edges, bins, sizes, held / share)
         return law
 
     def weigh(self, law: SupportLaw, presence: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Posterior of each support and of the heaviest one, both (samples,); `presence` is filled if given."""
         confidence, highest = np.empty(len(self.D)), np.empty(len(self.D))
-        for rows, part in self.parts():
+        for rows, slots, part in self.parts():
             inside = _NONE if presence is None else np.zeros(part.B.shape)
-            confidence[rows], highest[rows], *_ = weigh_supports(part, law, False, inside)
+            confidence[rows], highest[rows], *_ = weigh_supports(part, law.over(slots), False, inside)
             if presence is not None:
-                presence[rows] = inside
+                presence[np.ix_(rows, slots)] = inside
         return confidence, highest
