@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import gmcr
-from gmcr import GMCR, decode
+from gmcr import GMCR, Decomposition, decode
 from gmcr.errors import InputError
 from gmcr.io.mutations import mutation_type
 from gmcr.io.reading import read_allowed, read_pool
@@ -151,6 +151,7 @@ def test_what_stands_around(kind, form, across, tmp_path):
     beside = [[*row, "Total" if not m else str(counts[:, m - 1].sum())] for m, row in enumerate(rows)]
     around = {
         "total": [*rows, sums],
+        "number": [*rows, ["Number of mutations", *sums[1:]]],
         "total of samples": beside,
         "empty lines": [rows[0], empty, *rows[1:], empty, empty],
         "empty column": [[*row, ""] for row in rows],
@@ -175,6 +176,8 @@ def test_a_delimiter_at_the_end_of_some_lines(tmp_path):
         counts,
         names,
     )
+    table = gmcr.read(write(tmp_path / "both.SBS96.all", [[*row, ""] for row in rows]))
+    check(table, SBS, counts, names)
     # As R's write.table has it: no heading over the row names.
     check(gmcr.read(write(tmp_path / "r.tsv", [rows[0][1:], *rows[1:]])), SBS, counts, names)
 
@@ -305,6 +308,21 @@ def test_any_order_of_channels_decodes_the_same(attributed, run):
     np.testing.assert_allclose(decode(D, 100 * S).concentrations, expected / 100, rtol=1e-9)
 
 
+def test_what_is_told_by_entry_stays_with_its_entry(attributed):
+    """Noise and weights are in the order of the samples, whatever that of the signatures is."""
+    folder, D, S, *_ = attributed
+    table, pool = gmcr.read(folder / "catalogue.csv"), gmcr.read(folder / "signatures.txt")
+    order = [SBS.index(key) for key in table.channels]
+    random = np.random.default_rng(0)
+    sigma, weights = np.sqrt(D + 1.0) * random.uniform(0.5, 2, D.shape), random.uniform(0, 2, 96)
+    expected = decode(D, S, noise=sigma, weights=weights).concentrations
+    found = decode(table, pool, noise=sigma[:, order], weights=weights[order]).concentrations
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    model = GMCR(n_components=5, fixed_components=S, random_state=0).fit(gmcr.read(folder / "catalogue.tsv"))
+    expected = model.decode(D, noise=sigma).concentrations
+    np.testing.assert_allclose(model.decode(table, noise=sigma[:, order]).concentrations, expected, rtol=1e-9)
+
+
 def test_channels_that_differ_are_refused(attributed, tmp_path, run):
     folder, D, _, _, names, _ = attributed
     write(tmp_path / "fewer.tsv", table_of("SigProfiler", SBS[:-1], D, names))
@@ -409,8 +427,15 @@ def test_masks_in_a_workbook(masks, tmp_path):
     np.testing.assert_array_equal(read_allowed(tmp_path / "masks.xlsx", names, signatures), allowed)
 
 
+def test_masks_in_a_file_without_names(masks, tmp_path):
+    allowed, names, signatures = masks
+    np.savez(tmp_path / "masks.npz", D=allowed.astype(int))
+    with pytest.raises(InputError, match="is no table of 1 and 0 that names samples and components"):
+        read_allowed(tmp_path / "masks.npz", names, signatures)
+
+
 def test_masks_are_obeyed(attributed, masks, tmp_path, run):
-    folder, D, S, *_ = attributed
+    folder, D, S, C, *_ = attributed
     allowed, names, signatures = masks
     allowed[0] = np.arange(5) == 4
     head, *rows = mask_rows(allowed, names, signatures)
@@ -426,6 +451,16 @@ def test_masks_are_obeyed(attributed, masks, tmp_path, run):
     out = decode(D, S, allowed=allowed)
     np.testing.assert_allclose(found, out.concentrations, rtol=1e-9)
     np.testing.assert_allclose(table["confidence"], out.confidence, rtol=1e-6)
+    # Over a model's pool, whose profiles have unit norm.
+    found = Decomposition.from_factors(C, S, channels=SBS, component_names=signatures)
+    found.save(tmp_path / "pool.gmcr")
+    told = ["--allowed", path, "--json", "--no-confidence"]
+    code, text, _ = run("decode", tmp_path / "pool.gmcr", folder / "catalogue.csv", *told)
+    assert code == 0
+    norms = np.linalg.norm(S, axis=1)
+    for m, sample in enumerate(json.loads(text)["samples"]):
+        held = np.array([sample["concentrations"].get(name, 0.0) for name in signatures])
+        np.testing.assert_allclose(held / norms, out.concentrations[m], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

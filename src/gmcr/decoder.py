@@ -110,7 +110,7 @@ def decode(
     ----------
     D : (samples, channels) samples; NaN means missing
     S : (slots, channels) pool of profiles, of any norm; concentrations are in units of these very profiles. Where
-        both are tables of `gmcr.read` that name their channels, those of D are put in the order of S
+        both are tables of `gmcr.read` that name their channels, these are matched by name
     noise : standard deviation of the noise: one number, one per sample, one per entry, a `NoiseLaw`,
         a law's name to estimate its level from what the pool leaves over, or None to choose the law as well
     price : usage price λ in units of the noise variance, one number or one per sample;
@@ -135,8 +135,9 @@ def decode(
     """
     order = channel_order(_channels(D), _channels(S), "the pool")
     samples = check_samples(D, copy=False)
-    samples = samples if order is None else samples[:, order]
     pool = check_pool(S, samples.shape[1])
+    if order is not None:  # the pool is what moves: noise and weights may be told by entry of D
+        pool = pool[:, np.argsort(order)]
     n_samples, n_slots = len(samples), len(pool)
     entry_weights = _check_weights(weights, samples)
     if entry_weights is not None:

@@ -215,11 +215,14 @@ class Solver(Unmixer, ABC):
     def _samples(self, D: Samples, *, reset: bool) -> FloatArray:
         samples = super()._samples(D, reset=reset)
         if not reset:
-            found, whose = self.decomposition_, "the training samples"
-            check_same_axis(channel_axis(D), found.axis, whose)
-            order = channel_order(channel_names(D), found.channels, whose)
+            check_same_axis(channel_axis(D), self.decomposition_.axis, "the training samples")
+            order = self._channel_order(D)
             samples = samples if order is None else samples[:, order]
         return samples
+
+    def _channel_order(self, D: Samples) -> NDArray[np.intp] | None:
+        """Where the channels of the training samples stand in samples that name theirs; None to leave them so."""
+        return channel_order(channel_names(D), self.decomposition_.channels, "the training samples")
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram and, once fitted, what was found."""

@@ -236,6 +236,9 @@ class GMCR(Solver):
         check_is_fitted(self)
         samples = self._samples(D, reset=False)
         given = self.noise_law_ if noise is None else noise
+        order = self._channel_order(D)
+        if isinstance(given, np.ndarray) and given.ndim == 2 and order is not None:
+            given = given[:, order]  # it was told by entry of D as it came
         if isinstance(given, str):
             given = self._frozen().estimated_law(samples, given)
         known = given if isinstance(given, NoiseLaw) else Sigma.given(given, samples)

@@ -15,7 +15,9 @@ from gmcr.io.layout import Grid, Sheet
 from gmcr.io.mutations import MOST_LABELS, MOST_TYPES, leading_types
 from gmcr.validation import BoolArray
 
-TOTALS = re.compile(r"(?i)(grand[ _]?)?(total|sum)s?( mutations)?")
+TOTALS = re.compile(
+    r"(?i)(grand[ _]?)?(total|sum)s?([ _](number[ _]of[ _])?mutations)?|number[ _]of[ _]mutations"
+)
 _LIKE_A_TYPE = re.compile(r"(?i)>|\b(del|ins)\b")
 
 

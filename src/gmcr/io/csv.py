@@ -154,10 +154,13 @@ def _one_width(
     else:
         number, cells = above.pop()
     # A header may lack the cell over the names, but may not have a cell too many, unless it is empty.
-    if above and len(above[-1][1]) == width - 1 > 1:
-        above[-1] = (above[-1][0], [*above[-1][1], ""] if ended else ["", *above[-1][1]])
-    if above and len(above[-1][1]) == width + 1 and not above[-1][1][-1].strip():
-        above[-1] = (above[-1][0], above[-1][1][:-1])
+    if above:
+        line, texts = above[-1]
+        is_open = not texts[-1].strip()  # it ends in a delimiter itself
+        if len(texts) == width - 1 > 1:
+            above[-1] = (line, [*texts, ""] if ended and not is_open else ["", *texts])
+        elif len(texts) == width + 1 and is_open:
+            above[-1] = (line, texts[:-1])
     if above and len(above[-1][1]) > width:
         raise _ragged(path, *above[-1], width)
     if len(cells) == width - 1:
@@ -220,6 +223,6 @@ def _fitness(lines: list[str], delimiter: str, decimal: str) -> tuple[bool, floa
 
 
 FORMATS.add("text", Format(
-    (".csv", ".tsv", ".txt", ".dat", ".asc", ".prn", ".dpt", ".xy"), read_csv, takes=("samples_in",), apart=False,
-    write=write_csv,
+    (".csv", ".tsv", ".txt", ".dat", ".asc", ".prn", ".dpt", ".xy", ".all"), read_csv, takes=("samples_in",),
+    apart=False, write=write_csv,
 ))  # fmt: skip

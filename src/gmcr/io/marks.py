@@ -36,10 +36,13 @@ def marks_of(path: FilePath, grid: Grid) -> Table:
 
 def allowed_by(table: Table, samples: Sequence[str], components: Sequence[str], whose: str) -> BoolArray:
     """Which components each sample may hold, (samples, components): marks that name both, either way round."""
+    told = np.isin(np.nan_to_num(table.samples), (0, 1)).all()
+    if table.sample_names is None or table.channels is None or not told:
+        raise InputError(f"{whose} is no table of 1 and 0 that names samples and components; give it as CSV.")
     rows, columns = (
-        {name: n for n, name in enumerate(side)} for side in (table.sample_names or (), table.channels or ())
+        {name: n for n, name in enumerate(side)} for side in (table.sample_names, table.channels)
     )
-    marks = table.samples.astype(bool)
+    marks = table.samples == 1
     if len(rows) < marks.shape[0] or len(columns) < marks.shape[1]:
         raise InputError(f"{whose} has two rows or two columns of one name; give each a name of its own.")
     if not any(name in rows for name in samples) and any(name in columns for name in samples):
