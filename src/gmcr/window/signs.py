@@ -14,7 +14,7 @@ from gmcr.window.first_guess import guesses
 
 MATTERS = 0.005  # of the variation of the samples: cutting off less than that hides no profile
 LOOKED_AT = 0.001  # of the variation: less is not worth a word
-BEYOND_NOISE = 4.0  # times what noise leaves in the directions that stand above it
+BEYOND_NOISE = 2.0  # times what noise leaves in the directions that stand above it
 MOST_DIRECTIONS = 12
 COMES_BACK = 0.9  # cosine between the spaces that halves of the samples span
 ENOUGH_SAMPLES = 1000
@@ -51,9 +51,9 @@ def seen_signs(D: FloatArray) -> Signs:
     samples.
     """
     below = D < 0
-    variation = float(np.nansum(np.square(D - np.nanmean(D, axis=0))))
-    if not below.any() or variation == 0:
+    if not below.any():
         return Signs()
+    variation = float(np.nansum(np.square(D - np.nanmean(D, axis=0)))) or float(np.nansum(np.square(D)))
     entries = float(below.sum() / np.count_nonzero(~np.isnan(D)))
     raw = float(np.square(D[below]).sum())
     if raw <= LOOKED_AT * variation:
