@@ -11,7 +11,7 @@ A new law is one more file (CONTRIBUTING.md); nothing outside this folder knows 
 may decode or fit.
 """
 
-from gmcr.noise.estimation import degrees_of_freedom, estimate_noise, law_of_replicates, leverage
+from gmcr.noise.estimation import degrees_of_freedom, estimate_noise, law_of_replicates, leverage, likelier
 from gmcr.noise.law import LAWS, NoiseLaw, law_of, whitenings
 from gmcr.noise.sigma import Sigma, count_present, root_mean_square, rounding_floor
 

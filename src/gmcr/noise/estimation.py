@@ -19,6 +19,7 @@ STUDENT_DOF = 4.0
 CUT_OFF = 1e-3  # share of entries at the smallest value from which data count as cut off there
 CLEAR = 2.0  # noise units above the cut from which an entry hardly ever meets it
 COMPARED_ENTRIES = 200_000
+CLEAR_GAIN = 10.0  # twice the log-likelihood by which a law of several terms must beat one that is simpler
 
 
 def leverage(C: FloatArray, weights: FloatArray | None = None, rows: slice = slice(None)) -> FloatArray:
@@ -128,6 +129,20 @@ def law_of_replicates(D: FloatArray, replicates: ArrayLike, kind: str = "auto") 
     return estimate_noise(D[rows], means, np.maximum(left, 1.0), kind)
 
 
+def left_per_entry(residual: FloatArray, dof: FloatArray) -> FloatArray:
+    """Share of its variance that is left in each residual, of shape (samples, 1) or (samples, channels).
+
+    dof : (samples,) degrees of freedom left in each sample's residual, or (samples, channels) shares as they are
+    """
+    return dof if dof.ndim == 2 else (dof / count_present(residual))[:, None]
+
+
+def likelier(law: NoiseLaw, other: NoiseLaw, D: FloatArray, fit: FloatArray, left: FloatArray) -> bool:
+    """Whether residuals D − fit clearly speak for a law rather than another; left : as for `left_per_entry`."""
+    costs, _ = _costs([law, other], D, fit, D - fit, left)
+    return float(2.0 * np.nansum(costs[1] - costs[0])) > CLEAR_GAIN
+
+
 def _estimate(
     kinds: list[type[NoiseLaw]], D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray
 ) -> NoiseLaw:
@@ -141,14 +156,23 @@ def _likeliest(
     """Index of the law under which the residuals are the most likely."""
     rows = slice(None, None, max(1, D.size // COMPARED_ENTRIES))
     D, fit, residual, dof = D[rows], fit[rows], residual[rows], dof[rows]
-    share = np.sqrt(count_present(residual) / dof)[:, None]
-    misfits, costs = [], []
+    costs, squares = _costs(laws, D, fit, residual, dof)
+    misfits = [np.nanmean(one, axis=1) for one in squares]
+    means = [np.nanmean(one, axis=1) for one in costs]
+    explained = np.min(misfits, axis=0) <= 1 + EXPLAINED * np.sqrt(2 / dof)
+    return int(np.argmin(np.mean(means, axis=1, where=explained if explained.any() else True)))
+
+
+def _costs(
+    laws: list[NoiseLaw], D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Per law and entry, −log of the Student likelihood and the squared residual in noise units."""
+    left = left_per_entry(residual, dof)
+    costs, all_squares = [], []
     for law in laws:
         sigma = law.sigma(D, fit).entries
-        squares = (residual / sigma * share) ** 2
-        misfits.append(np.nanmean(squares, axis=1))
+        squares = np.square(residual / sigma) / left
         cost = np.where(np.isnan(residual), np.nan, np.log(sigma))
-        cost += 0.5 * (STUDENT_DOF + 1) * np.log1p(squares / STUDENT_DOF)
-        costs.append(np.nanmean(cost, axis=1))
-    explained = np.min(misfits, axis=0) <= 1 + EXPLAINED * np.sqrt(2 / dof)
-    return int(np.argmin(np.mean(costs, axis=1, where=explained if explained.any() else True)))
+        costs.append(cost + 0.5 * (STUDENT_DOF + 1) * np.log1p(squares / STUDENT_DOF))
+        all_squares.append(squares)
+    return costs, all_squares

@@ -11,13 +11,16 @@ from numpy.random import Generator
 from scipy.optimize import nnls
 from scipy.stats import chi2
 
+from gmcr.noise.estimation import left_per_entry
 from gmcr.noise.law import LAWS, NoiseLaw
-from gmcr.noise.sigma import SMALLEST, Sigma, count_present, rounding_floor
+from gmcr.noise.sigma import SMALLEST, Sigma, rounding_floor
 from gmcr.validation import FloatArray
 
 BINS = 60  # of the signal, within which the variance is taken for one
 SCORINGS = 30
 CLEAR = 10.0  # twice the log-likelihood that a term must bring, beyond what noise alone would
+NAMED, MARKED = 0.06, 0.1  # share of the variance that a term must give, in what share of the entries
+RESOLVED = 1e-6  # of the mean variance
 MOST_COUNTED = 1e5  # median from which whole numbers are readings of a converter rather than counts
 BEYOND = 9.0  # squares in units of the variance, from which an entry is left out
 KEPT = float(chi2.cdf(BEYOND, 3) / chi2.cdf(BEYOND, 1))  # of the variance, in those that are left
@@ -47,7 +50,7 @@ class Instrument(NoiseLaw):
         A term is left out where the likelihood does not clearly speak for it: three terms that one would do for
         share the noise among them by chance.
         """
-        squares = residual**2 * (count_present(residual) / dof)[:, None]
+        squares = residual**2 / left_per_entry(residual, dof)
         present = ~np.isnan(squares)
         mean, squares = np.maximum(fit, 0.0)[present], squares[present]
         order = np.argsort(mean, kind="stable")
@@ -110,11 +113,20 @@ def _likeliest_terms(terms: FloatArray, seen: FloatArray, sizes: FloatArray, gai
     """
     candidates = [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]] if gain == 0 else [[], [2]]
     given = gain * terms[:, 1]
-    fits = [_scored(terms[:, used], seen, sizes, given) for used in candidates]
-    costs = [cost + CLEAR * len(used) for (_, cost), used in zip(fits, candidates)]
-    best = int(np.argmin(costs))
+    costs = [_scored(terms[:, used], seen, sizes, given)[1] + CLEAR * len(used) for used in candidates]
+    used = candidates[int(np.argmin(costs))]
+    while True:
+        factors = _scored(terms[:, used], seen, sizes, given)[0]
+        parts = terms[:, used] * factors
+        shares = parts / np.maximum(given + parts.sum(axis=1), SMALLEST)[:, None]
+        marked = np.quantile(shares, 1.0 - MARKED, axis=0)
+        if len(used) < 2 or marked.min() >= NAMED:
+            break
+        used = np.delete(
+            used, marked.argmin()
+        ).tolist()  # errors of the fit may look like a term that is as small
     found = np.zeros(3)
-    found[candidates[best]] = fits[best][0]
+    found[used] = factors
     found[1] += gain
     return found
 
@@ -124,13 +136,14 @@ def _scored(
 ) -> tuple[FloatArray, float]:
     """The most likely factors, by Fisher scoring, and −2 log-likelihood: a mean square is chi-square."""
     variance = np.full_like(seen, np.average(seen, weights=sizes))
-    factors = np.zeros(terms.shape[1])
+    # What is far below the rest cannot be told from errors of the fit, and would have all the weight.
+    least, factors = RESOLVED * variance[0], np.zeros(terms.shape[1])
     for _ in range(SCORINGS):
         weights = np.sqrt(sizes) / variance
         if terms.shape[1]:
             factors = nnls(terms * weights[:, None], (seen - given) * weights)[0]
-        variance = np.maximum(given + terms @ factors, 1e-12 * seen.max())
-    return factors, float((sizes * (np.log(variance) + seen / variance)).sum())
+        variance = np.maximum(given + terms @ factors, least)
+    return factors, float((sizes * (np.log(variance) + np.maximum(seen, least) / variance)).sum())
 
 
 LAWS.add(Instrument.kind, Instrument)

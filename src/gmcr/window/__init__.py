@@ -13,6 +13,7 @@
                          each small count fitted in turn, from least squares that let every sample hold everything
     regime.py, rotations.py
                          few of many or most of a few; then the middle of all pools that fit equally well
+    judging.py           the law of the noise that an answer is judged by
     signs.py             whether negative values are noise
     evidence.py          the count, and what speaks for it
     distinct_samples.py  each distinct sample once

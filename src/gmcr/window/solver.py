@@ -22,6 +22,7 @@ from gmcr.window.dense_fit import leading_vectors
 from gmcr.window.descent import ROUNDS, Listener, Row, descend, settle
 from gmcr.window.evidence import Evidence, comes_back, correlation_length, decide
 from gmcr.window.first_guess import coarsest_noise, extreme_samples, guesses
+from gmcr.window.judging import judged_law
 from gmcr.window.moves import merges
 from gmcr.window.problem import State
 from gmcr.window.rare_slots import isolations, leftovers, shared_births
@@ -249,7 +250,7 @@ def _choose(search: Search) -> Solution:
     state = chosen_state(search, evidence.count, white)
     if state is search.states.get(evidence.count) and sparse and asked is None and not search.interrupted:
         state = _by_usage(search, state)
-    law = search.noise.sigma(search.problem, state)[1]
+    law = judged_law(search.problem, state, search.noise)
     search.path.add("chosen", search.problem, state)
     rows = search.path.rows
     return Solution(state, law, rows, len(rows) - 1, evidence, problem.usage_price, search.interrupted)

@@ -1,0 +1,94 @@
+"""The law of the noise by which an answer is judged, where no law is known.
+
+Profiles are fitted by plain least squares, and where noise grows with the signal, that fit follows the noise of
+strong entries, whose errors then pass for noise of weak ones. So for the law alone the samples are projected once
+more, weighted by the law found so far (maximum-likelihood projection, Wentzell et al. 1997), and each entry
+has as much of its noise left as the projection leaves it. What grows with the signal in measured residuals may be
+misfit instead: a law is not believed that says more noise than plain least squares leaves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from gmcr.noise import LAWS, Counts, Instrument, NoiseLaw, are_counts, likelier
+from gmcr.validation import FloatArray, evenly
+from gmcr.window.dense_fit import filled
+from gmcr.window.descent import NoiseModel
+from gmcr.window.problem import ENOUGH_ENTRIES, Problem, State
+
+ROUNDS = 3  # of law and projection in turn
+SWEEPS = 2  # of profiles and amounts in turn, in a projection
+MOST_SLOTS = 20  # the work grows with their square
+OVERSTATED = 1.5  # times the squares left by plain least squares
+SMALLEST = 1e-2  # of the typical noise: smaller noise would give an entry all the weight
+LEAST_LEFT = 0.05  # of an entry's noise
+
+
+def judged_law(problem: Problem, state: State, noise: NoiseModel) -> NoiseLaw:
+    """The law that the residuals of a state speak for, once noise and misfit are told apart."""
+    found, asked = noise.sigma(problem, state)[1], noise.law
+    if noise.given is not None or not isinstance(asked, str):
+        return found
+    # Whole numbers may be counts, or readings of a converter, whose noise is another.
+    families = [Counts, Instrument] if are_counts(problem.D) else [Instrument]
+    if asked != "auto":
+        families = [kind for kind in (LAWS[asked],) if issubclass(kind, Instrument)]
+    if not 0 < state.count <= min(MOST_SLOTS, min(problem.D.shape) // 3):
+        return found
+    rows = evenly(problem.n_samples, max(ENOUGH_ENTRIES // problem.n_channels, 3 * state.count))
+    D = problem.D[rows]
+    tried = (_by_projection(D, state.count, family) for family in families)
+    projection = next((one for one in tried if one is not None), None)
+    if projection is None:
+        return found
+    law, fit, left = projection
+    several = np.count_nonzero([law.level, law.gain, law.slope]) > 1 or law.slope > 0
+    if asked != "auto" or isinstance(law, Counts):
+        return law
+    # Constant and counting noise are among the family; that which goes by sample is not.
+    return law if several and (not found.relative or likelier(law, found, D, fit, left)) else found
+
+
+def _by_projection(
+    D: FloatArray, count: int, family: type[Instrument]
+) -> tuple[Instrument, FloatArray, FloatArray] | None:
+    """The law, the projection it was told from, and the share of each entry's variance left there.
+
+    None where it says more noise than plain least squares leaves.
+    """
+    X = filled(D, count)
+    U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+    U, S = U[:, :count], Vt[:count]
+    fit = (U * values[:count]) @ S
+    left = np.outer(1.0 - np.square(U).sum(axis=1), 1.0 - np.square(S).sum(axis=0))
+    plain = left = np.maximum(left, LEAST_LEFT)
+    present, squares = ~np.isnan(D), float(np.nansum(np.square(D - fit)))
+    law = family.estimate(D, fit, D - fit, left)
+    for _ in range(ROUNDS):
+        sigma = law.sigma(D, fit).entries
+        sigma = np.maximum(sigma, SMALLEST * np.sqrt(np.mean(np.square(sigma))))
+        fit, S, left = _projected(X, S, np.where(present, 1.0 / np.square(sigma), 0.0))
+        law = family.estimate(D, fit, D - fit, left)
+    told = float(np.sum(np.square(law.sigma(D, fit).entries) * plain, where=present))
+    return (law, fit, left) if told <= OVERSTATED * squares else None
+
+
+def _projected(X: FloatArray, S: FloatArray, W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weighted least squares of as many slots as S has: the fit, profiles, and the share left of each entry."""
+    for _ in range(SWEEPS):
+        C = _solved(W, S, X)[0]
+        S, by_channel = (part.T if part.ndim == 2 else part for part in _solved(W.T, C.T, X.T))
+    C, by_sample = _solved(W, S, X)
+    spent_on_C = W * np.einsum("il,mij,jl->ml", S, by_sample, S, optimize=True)
+    spent_on_S = W * np.einsum("mi,lij,mj->ml", C, by_channel, C, optimize=True)
+    return C @ S, S, np.maximum((1.0 - spent_on_C) * (1.0 - spent_on_S), LEAST_LEFT)
+
+
+def _solved(W: FloatArray, S: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weighted least squares of each row of X on S, and the inverse of each row's normal matrix."""
+    normal = np.einsum("ml,il,jl->mij", W, S, S, optimize=True)
+    size = np.trace(normal, axis1=1, axis2=2)[:, None, None]
+    inverse = np.linalg.inv(normal + (1e-12 * size + np.finfo(float).tiny) * np.eye(len(S)))
+    return np.einsum("mij,mj->mi", inverse, (W * X) @ S.T), inverse

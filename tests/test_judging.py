@@ -1,0 +1,82 @@
+"""The law of the noise that a fit is judged by."""
+
+import numpy as np
+import pytest
+
+from gmcr import GMCR, make_measured
+from gmcr.noise import Counts, Instrument
+from gmcr.window.judging import _by_projection, _projected
+
+MEMBERS = {
+    "a": (1e-2, 0, 0),
+    "g": (0, 1e-3, 0),
+    "b": (0, 0, 0.05),
+    "ag": (1e-2, 1e-3, 0),
+    "ab": (1e-2, 0, 0.05),
+    "gb": (0, 1e-3, 0.05),
+    "agb": (1e-2, 1e-3, 0.05),
+}
+
+
+def table(law, seed):
+    """Samples of three components whose signal spans two decades and more."""
+    return make_measured(3, 80, 100, seed, law=law, profiles="bands", disturbed=False)
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("noise", ["auto", "instrument"])
+def test_members_of_the_family_are_found(member, noise):
+    law = Instrument(*MEMBERS[member])
+    made = table(law, 0)
+    model = GMCR(n_components=3, noise=noise).fit(made.D)
+    fit = model.concentrations_ @ model.components_
+    found = np.broadcast_to(model.noise_law_.sigma(made.D, fit).entries, made.D.shape)
+    true = law.sigma(made.D, made.C @ made.S).entries
+    assert np.median(np.abs(found / true - 1)) < 0.1
+
+
+def test_scale_scales_the_law():
+    made = table(Instrument(*MEMBERS["agb"]), 1)
+    here, there = (GMCR(n_components=3, noise="instrument").fit(f * made.D).noise_law_ for f in (1.0, 1e4))
+    assert there.level == pytest.approx(1e4 * here.level, rel=1e-6)
+    assert there.gain == pytest.approx(1e4 * here.gain, rel=1e-6)
+    assert there.slope == pytest.approx(here.slope, rel=1e-6)
+
+
+def test_counts_that_vary_beyond_chance():
+    """Negative binomial counts: μ + μ²/α."""
+    rng = np.random.default_rng(0)
+    mean = 300 * rng.dirichlet(np.ones(4), 150) @ rng.dirichlet(np.full(60, 0.5), 4) * 60
+    alpha = 25.0
+    D = rng.poisson(rng.gamma(alpha, mean / alpha)).astype(float)
+    law = GMCR(n_components=4).fit(D).noise_law_
+    assert law.kind == "counts"
+    assert law.slope == pytest.approx(alpha**-0.5, rel=0.15)
+
+
+def test_misfit_is_not_believed_to_be_noise():
+    """A peak that moves leaves what grows with the signal: plain least squares follows it, no weighted one does."""
+    x = np.linspace(0, 1, 120)
+    at = np.linspace(0.4, 0.6, 40)[:, None]
+    D = np.exp(-0.5 * ((x - at) / 0.03) ** 2) + 1e-4 * np.random.default_rng(0).standard_normal((40, 120))
+    projection = _by_projection(D, 2, Instrument)
+    if projection is not None:
+        law, fit, _ = projection
+        told = np.square(law.sigma(D, fit).entries).sum()
+        assert told < 3 * np.square(np.linalg.svd(D)[1][2:]).sum()
+
+
+def test_a_projection_with_equal_weights_is_that_of_the_singular_vectors():
+    rng = np.random.default_rng(3)
+    D = rng.random((30, 3)) @ rng.random((3, 20)) + 0.01 * rng.standard_normal((30, 20))
+    U, values, Vt = np.linalg.svd(D, full_matrices=False)
+    fit, _, left = _projected(D, Vt[:3], np.ones_like(D))
+    np.testing.assert_allclose(fit, (U[:, :3] * values[:3]) @ Vt[:3], atol=1e-9)
+    expected = np.outer(1 - (U[:, :3] ** 2).sum(axis=1), 1 - (Vt[:3] ** 2).sum(axis=0))
+    np.testing.assert_allclose(left, np.maximum(expected, 0.05), atol=1e-6)
+
+
+def test_counts_alone_are_counts():
+    rng = np.random.default_rng(1)
+    mean = 200 * rng.dirichlet(np.ones(3), 100) @ rng.dirichlet(np.ones(50), 3) * 50
+    assert GMCR(n_components=3).fit(rng.poisson(mean).astype(float)).noise_law_ == Counts()
