@@ -55,7 +55,7 @@ def test_counts_that_vary_beyond_chance():
 
 
 def test_misfit_is_not_believed_to_be_noise():
-    """A peak that moves leaves what grows with the signal: plain least squares follows it, no weighted one does."""
+    """A peak that moves leaves what grows with the signal, which plain least squares follows."""
     x = np.linspace(0, 1, 120)
     at = np.linspace(0.4, 0.6, 40)[:, None]
     D = np.exp(-0.5 * ((x - at) / 0.03) ** 2) + 1e-4 * np.random.default_rng(0).standard_normal((40, 120))
