@@ -16,7 +16,16 @@ from gmcr.constraints import Constraints
 from gmcr.decoding.batch import decode_arrays
 from gmcr.decoding.prices import ALPHA, lone_price, usage_price
 from gmcr.errors import InputError
-from gmcr.noise import Counts, NoiseLaw, Proportional, Sigma, are_counts, degrees_of_freedom, estimate_noise
+from gmcr.noise import (
+    Correlation,
+    Counts,
+    NoiseLaw,
+    Proportional,
+    Sigma,
+    are_counts,
+    degrees_of_freedom,
+    estimate_noise,
+)
 from gmcr.text import decoding_html, decoding_line
 from gmcr.threads import kept, threads
 from gmcr.validation import (
@@ -305,10 +314,14 @@ class _Over:
         return sigma
 
 
-def is_explained(misfit: FloatArray, D: FloatArray, C: FloatArray) -> BoolArray:
+def is_explained(
+    misfit: FloatArray, D: FloatArray, C: FloatArray, correlation: Correlation | None = None
+) -> BoolArray:
     """Whether noise leaves as much as this of samples D decoded as C: (samples,)."""
     dof, inverse = np.unique(degrees_of_freedom(D, C), return_inverse=True)
-    return misfit <= chi2.ppf(1 - UNKNOWN_LEVEL, dof)[inverse]
+    # A sum of squares of correlated noise spreads as one of fewer entries does.
+    effective = (correlation or Correlation()).degrees_of_freedom(dof)
+    return misfit <= (chi2.ppf(1 - UNKNOWN_LEVEL, effective) * dof / effective)[inverse]
 
 
 def _check_allowed(allowed: ArrayLike, n_samples: int, n_slots: int) -> BoolArray:

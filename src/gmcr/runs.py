@@ -196,7 +196,8 @@ def in_short(model: GMCR | EBgMCR) -> str:
     if isinstance(model, GMCR):
         found, law = model.decomposition_, model.noise_law_
         return (
-            f"{model.count_}\nNoise: {law.sentence()}. R² {found.fit['r2']:.6f}. "
+            f"{model.count_}\nNoise: {law.sentence()}{model.noise_correlation_.sentence()}. "
+            f"R² {found.fit['r2']:.6f}. "
             f"{found.usage} selections in {found.n_samples} samples."
         )
     end = "ended by the termination rule" if model.terminated_ else "not ended by the termination rule"

@@ -23,7 +23,7 @@ from gmcr.estimators.base import Samples, Solver
 from gmcr.estimators.labels import channel_axis, channel_names, sample_names
 from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
 from gmcr.metrics import r_squared
-from gmcr.noise import NoiseLaw, Sigma, law_of
+from gmcr.noise import Correlation, NoiseLaw, Sigma, law_of
 from gmcr.storage import Arrays, Header
 from gmcr.validation import FloatArray, check_pool
 from gmcr.window.distinct_samples import check_sample_weight, distinct_samples
@@ -77,6 +77,8 @@ class GMCR(Solver):
     supports_ : (samples, n_components_) bool, which component each training sample holds
     noise_ : (samples,) standard deviation of each training sample's noise
     noise_law_ : NoiseLaw, the noise of new samples
+    noise_correlation_ : Correlation of the noise along the channels, none where it is white; it makes amounts and
+        supports less certain, and a sum of squares have fewer effective degrees of freedom
     usage_price_ : λ, what a selection costs in noise units
     path_ : DataFrame, the solutions met: level, stage, noise, count, r2, usage, cost, chosen
     count_ : Evidence, the count, a range, and what speaks for it
@@ -290,6 +292,7 @@ class GMCR(Solver):
         self.components_ = solution.state.S
         self.usage_price_ = float(solution.usage_price)
         self.noise_law_ = solution.law
+        self.noise_correlation_ = solution.correlation
         noise = solution.law if sigma is None else sigma
         self.count_ = solution.evidence
         self.interrupted_ = bool(solution.interrupted)
@@ -354,11 +357,14 @@ class GMCR(Solver):
                 warnings.warn(f"the answer violates the constraint {kind}, by {violation:.2g}.", stacklevel=4)
 
     def _frozen(self) -> FrozenPool:
-        return FrozenPool(self.components_, self._pool_covariance, self.usage_price_, self._constraints)
+        learned = self.components_, self._pool_covariance, self.usage_price_
+        return FrozenPool(*learned, self._constraints, self.noise_correlation_)
 
     def _sigma(self, samples: FloatArray, out: Decoding, noise: Noise) -> Sigma:
-        """The noise that samples were decoded with."""
-        return noise.sigma(samples, out.concentrations @ self.components_ if noise.per_entry else None)
+        """The noise that samples were decoded with, as large as it is for the amounts of smooth profiles."""
+        sigma = noise.sigma(samples, out.concentrations @ self.components_ if noise.per_entry else None)
+        inflation = self._frozen().inflation
+        return sigma if inflation == 1.0 else sigma * float(np.sqrt(inflation))
 
     def _judged(self, samples: FloatArray, out: Decoding, noise: Noise) -> Decoding:
         """The decoding `out` of samples, with confidence and errors for whoever asks for them."""
@@ -417,6 +423,7 @@ class GMCR(Solver):
             "constraints": obeyed,
             "usage_price": self.usage_price_,
             "evidence": asdict(self.count_) | {"reproducibility": reproducibility},
+            "noise_correlation": list(self.noise_correlation_.along),
             "interrupted": self.interrupted_,
             "violations": self.violations_,
         }
@@ -439,6 +446,9 @@ class GMCR(Solver):
         model._decoded = arrays.get("decoded", model.concentrations_)
         model._pool_covariance = arrays["pool_covariance"]
         model.usage_price_ = header["usage_price"]
+        model.noise_correlation_ = Correlation(
+            tuple(header.get("noise_correlation", ()))
+        )  # older files: none
         model._judge = Judge.unpack(arrays, model._frozen(), model.concentrations_)
         model.noise_law_ = law_of(header["noise_law"])
         evidence = header["evidence"]

@@ -4,14 +4,16 @@
     law.py            `NoiseLaw`: what a law can be asked; `LAWS`, all of them by name
     constant.py, proportional.py, poisson.py, instrument.py
                       one law each
-    estimation.py     the law that residuals speak for, with the degrees of freedom that a fit used up;
-                      replicates
+    correlation.py    noise that is correlated along the channels
+    estimation.py     the law that residuals speak for, with the degrees of freedom that a fit used up
+    replicates.py     the law that replicates speak for
 
 A new law is one more file (CONTRIBUTING.md); nothing outside this folder knows a law by its name. Nothing here
 may decode or fit.
 """
 
-from gmcr.noise.estimation import degrees_of_freedom, estimate_noise, law_of_replicates, leverage, likelier
+from gmcr.noise.correlation import Correlation
+from gmcr.noise.estimation import degrees_of_freedom, estimate_noise, leverage, likelier
 from gmcr.noise.law import LAWS, NoiseLaw, law_of, whitenings
 from gmcr.noise.sigma import Sigma, count_present, root_mean_square, rounding_floor
 
@@ -21,4 +23,5 @@ from gmcr.noise.constant import Constant
 from gmcr.noise.proportional import Proportional
 from gmcr.noise.poisson import Poisson
 from gmcr.noise.instrument import Counts, Instrument, are_counts
+from gmcr.noise.replicates import law_of_replicates
 # isort: on

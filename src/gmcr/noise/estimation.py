@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from numpy.typing import ArrayLike
 
-from gmcr.errors import InputError
 from gmcr.noise.law import LAWS, NoiseLaw
 from gmcr.noise.sigma import count_present
-from gmcr.validation import FloatArray, as_labels
+from gmcr.validation import FloatArray
 
 # Laws are compared on the samples that at least one of them explains, to so many standard deviations, by a
 # Student likelihood with few degrees of freedom, which counts what is left of strangers by its logarithm.
@@ -100,33 +98,6 @@ def estimate_noise(D: FloatArray, fit: FloatArray, dof: FloatArray, kind: str = 
         seen = np.where(clear, residual, np.nan)[rows]
         law = _estimate(kinds, D[rows], fit[rows], seen, np.maximum((dof * share)[rows], 1.0))
     return law
-
-
-def law_of_replicates(D: FloatArray, replicates: ArrayLike, kind: str = "auto") -> NoiseLaw:
-    """The noise law that the spread between replicates speaks for.
-
-    D : (samples, channels), NaN where missing
-    replicates : (samples,) labels; samples with the same label are measurements of one thing, those with None or
-        NaN of nothing else
-    kind : a law's name, or "auto"
-    """
-    from pandas import isna  # here alone, so that a law does without pandas
-
-    labels = as_labels(replicates, len(D), "replicates")
-    told = ~isna(labels)
-    D, labels = D[told], labels[told]
-    _, which, counts = np.unique(labels.astype(str), return_inverse=True, return_counts=True)
-    present = ~np.isnan(D)
-    seen, total = np.zeros((len(counts), D.shape[1])), np.zeros((len(counts), D.shape[1]))
-    np.add.at(seen, which, present)
-    np.add.at(total, which, np.where(present, D, 0.0))
-    rows = np.flatnonzero(counts[which] > 1)
-    if not rows.size:
-        raise InputError("replicates names no sample twice; give samples measured again the same label.")
-    means = (total / np.maximum(seen, 1))[which[rows]]
-    # A deviation from the mean of n has 1 - 1/n of the noise's variance: so many degrees of freedom are left.
-    left = np.where(present[rows], 1.0 - 1.0 / np.maximum(seen, 1)[which[rows]], 0.0).sum(axis=1)
-    return estimate_noise(D[rows], means, np.maximum(left, 1.0), kind)
 
 
 def left_per_entry(residual: FloatArray, dof: FloatArray) -> FloatArray:

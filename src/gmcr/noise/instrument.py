@@ -71,6 +71,11 @@ class Instrument(NoiseLaw):
             variance = np.maximum(terms @ found, SMALLEST)
         return cls(float(np.sqrt(found[0])), float(found[1] / scale), float(np.sqrt(found[2]) / scale))
 
+    @property
+    def composed(self) -> bool:
+        """Whether it is more than constant or counting noise, which have laws of their own."""
+        return self.slope > 0 or (self.level > 0 and self.gain > 0)
+
     def draw(self, mean: FloatArray, random: Generator) -> FloatArray:
         return mean + self.sigma(mean, mean).entries * random.standard_normal(mean.shape)
 

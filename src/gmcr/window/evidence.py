@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gmcr.noise.correlation import chance
 from gmcr.rank import noise_edge
 from gmcr.validation import FloatArray
 from gmcr.window.first_guess import Guess
@@ -22,8 +23,6 @@ from gmcr.window.first_guess import Guess
 COMES_BACK = 0.98  # cosine from which a profile of one half is the same as one of the other
 RESEMBLES = 0.8  # cosine from which it speaks for the same component, where the cost does too
 RESOLVED = 0.999  # cosines above this tell nothing more about the count
-BLOCK = 4096  # samples whose spectra are computed at a time
-CORRELATED = 0.05  # correlation of neighbouring residuals, beyond chance, from which noise is not white
 
 
 @dataclass(frozen=True)
@@ -116,25 +115,7 @@ def is_white(residual: FloatArray) -> bool:
     power = float((residual**2).mean())
     pairs = residual[:, 1:] * residual[:, :-1]
     neighbours = float(pairs.mean()) / power if pairs.size and power > 0 else 0.0
-    return neighbours < CORRELATED + 4.0 / np.sqrt(residual.size)
-
-
-def correlation_length(residual: FloatArray) -> float:
-    """Channels over which residuals are correlated, 1 for white noise: (samples, channels).
-
-    One plus twice the sum of the autocorrelations along channels, up to the first that is not clear of zero:
-    the factor by which correlated entries tell less than as many independent ones.
-    """
-    n_samples, n = residual.shape
-    mean, spectrum = residual.mean(), np.zeros(n + 1)
-    for first in range(0, n_samples, BLOCK):  # spectra of a whole image would take several times its memory
-        spectrum += (np.abs(np.fft.rfft(residual[first : first + BLOCK] - mean, 2 * n)) ** 2).sum(axis=0)
-    power = np.fft.irfft(spectrum / n_samples)[:n] / (n - np.arange(n))
-    if power[0] <= 0:
-        return 1.0
-    correlations = power[1 : max(n // 3, 1)] / power[0]
-    ends = np.flatnonzero(correlations < CORRELATED + 4.0 / np.sqrt(residual.size))
-    return 1.0 + 2.0 * float(correlations[: ends[0] if ends.size else None].sum())
+    return neighbours < chance(residual.size)
 
 
 def decide(

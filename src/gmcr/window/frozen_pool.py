@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from gmcr.confidence.standard_errors import concentration_errors
 from gmcr.constraints import Constraints
 from gmcr.decoder import Decoding, decode, is_explained
 from gmcr.decoding.prices import lone_price
-from gmcr.noise import NoiseLaw, Sigma, degrees_of_freedom, estimate_noise
+from gmcr.noise import Correlation, NoiseLaw, Sigma, degrees_of_freedom, estimate_noise
 from gmcr.validation import BoolArray, FloatArray
 
 Noise = NoiseLaw | Sigma  # a law that gives each sample its noise, or the noise itself
@@ -26,12 +26,14 @@ class FrozenPool:
     covariance : (slots, slots) of the profiles' errors in one channel
     price : λ, what a selection costs in noise units
     constraints : what decoded samples obey, and which profiles were known beforehand
+    correlation : of the noise along the channels
     """
 
     S: FloatArray
     covariance: FloatArray
     price: float
     constraints: Constraints
+    correlation: Correlation = field(default_factory=Correlation)
 
     def with_errors_of(self, C: FloatArray, sigma: FloatArray) -> FrozenPool:
         """The same with the errors of a pool that least squares learned from concentrations C at noise sigma."""
@@ -107,8 +109,14 @@ class FrozenPool:
             variance = (
                 np.square(noise.sigma(samples, fit).values) + (leverage * np.square(out.noise))[:, None]
             )
-            return is_explained(np.nansum(np.square(samples - fit) / variance, axis=1), samples, C)
-        return is_explained(out.misfit / (1.0 + leverage), samples, C)
+            misfit = np.nansum(np.square(samples - fit) / variance, axis=1)
+            return is_explained(misfit, samples, C, self.correlation)
+        return is_explained(out.misfit / (1.0 + leverage), samples, C, self.correlation)
+
+    @property
+    def inflation(self) -> float:
+        """By how much the noise's correlation makes amounts less certain, as a factor on variances."""
+        return self.correlation.inflation(self.S)
 
     def _decode_at(self, price: Any, samples: FloatArray, noise: Noise | str) -> Decoding:
         k_max, signed = self.constraints.k_max, self.constraints.signed_amounts

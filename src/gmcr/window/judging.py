@@ -44,11 +44,10 @@ def judged_law(problem: Problem, state: State, noise: NoiseModel) -> NoiseLaw:
     if projection is None:
         return found
     law, fit, left = projection
-    several = np.count_nonzero([law.level, law.gain, law.slope]) > 1 or law.slope > 0
     if asked != "auto" or isinstance(law, Counts):
         return law
     # Constant and counting noise are among the family; that which goes by sample is not.
-    return law if several and (not found.relative or likelier(law, found, D, fit, left)) else found
+    return law if law.composed and (not found.relative or likelier(law, found, D, fit, left)) else found
 
 
 def _by_projection(

@@ -58,7 +58,7 @@ def in_the_middle(search: Search, count: int) -> State | None:
         X = filled(problem.D[rows], count)
         signed = problem.constraints.signed
         S = middle_pool(X, problem.repeats[rows], starts(search, count), problem.n_fixed, signed)
-        state = levelled(search, _that_fits(search, [finished(problem, S), *starts(search, count)]))
+        state = levelled(search, _that_fits(problem, finished(problem, S), starts(search, count)))
         cheaper = polish(search, state.S) if search.guess.white else state
         same = cheaper.count == count and (cheaper.S * state.S).sum(axis=1).min() >= SAME
         search.middles[count] = cheaper if same and leaves_white_noise(search, cheaper) else state
@@ -112,11 +112,18 @@ def finished(problem: Problem, S: FloatArray) -> FloatArray:
     return S
 
 
-def _that_fits(search: Search, pools: list[FloatArray]) -> FloatArray:
-    """The first pool, unless least squares over it leaves much more than over another one."""
-    problem = search.problem
-    left = [problem.repeats @ problem.decode(S, _no_noise(problem)).misfit for S in pools]
-    return pools[0 if left[0] <= MISSES * min(left) else int(np.argmin(left))]
+def _that_fits(problem: Problem, S: FloatArray, others: list[FloatArray]) -> FloatArray:
+    """The pool S, unless least squares over it leaves much more than over one of the others."""
+
+    def left(pool: FloatArray) -> float:
+        return float(problem.repeats @ problem.decode(pool, _no_noise(problem)).misfit)
+
+    here = left(S)
+    other = min(others, key=left)
+    if here <= MISSES * left(other):
+        return S
+    other = finished(problem, other)
+    return S if here <= MISSES * left(other) else other
 
 
 def levelled(search: Search, S: FloatArray) -> State:

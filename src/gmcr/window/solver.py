@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gmcr.noise import NoiseLaw, root_mean_square
+from gmcr.noise import Correlation, NoiseLaw, root_mean_square
 from gmcr.validation import FloatArray, evenly, squared_norms
 from gmcr.window.dense_fit import leading_vectors
 from gmcr.window.descent import ROUNDS, Listener, Row, descend, settle
-from gmcr.window.evidence import Evidence, comes_back, correlation_length, decide
+from gmcr.window.evidence import Evidence, comes_back, decide
 from gmcr.window.first_guess import coarsest_noise, extreme_samples, guesses
 from gmcr.window.judging import judged_law
 from gmcr.window.moves import merges
@@ -51,6 +51,7 @@ class Solution:
 
     state: State
     law: NoiseLaw
+    correlation: Correlation
     path: list[Row]
     chosen: int
     evidence: Evidence
@@ -240,7 +241,7 @@ def _refine(search: Search) -> bool:
 
 def _choose(search: Search) -> Solution:
     states, problem = search.states, search.problem
-    length = correlation_length(problem.scaled_residual(search.best))
+    length = Correlation.of(problem.scaled_residual(search.best)).length
     by_cost = min(states, key=lambda k: problem.cost(states[k], search.path.reference, length))
     agreed = search.guess.white and search.guess.count == by_cost
     white = agreed or leaves_white_noise(search, states[by_cost])
@@ -253,7 +254,11 @@ def _choose(search: Search) -> Solution:
     law = judged_law(search.problem, state, search.noise)
     search.path.add("chosen", search.problem, state)
     rows = search.path.rows
-    return Solution(state, law, rows, len(rows) - 1, evidence, problem.usage_price, search.interrupted)
+    sigma = law.sigma(problem.D, state.C @ state.S) if search.noise.given is None else search.noise.given
+    held = problem.holders(state) / problem.repeats.sum()
+    correlation = Correlation.of(problem.scaled_residual(state, sigma), state.S, held)
+    price, last = problem.usage_price, len(rows) - 1
+    return Solution(state, law, correlation, rows, last, evidence, price, search.interrupted)
 
 
 def _by_usage(search: Search, state: State) -> State:
