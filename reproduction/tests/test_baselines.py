@@ -15,7 +15,6 @@ from sklearn.exceptions import NotFittedError
 from gmcr import make_mixtures
 from gmcr.errors import InputError
 from gmcr.rank import estimate_rank
-from gmcr.validation import NEGATIVE_SHARE
 from gmcr_paper.baselines import (
     ARDNMF,
     BASELINES,
@@ -267,7 +266,7 @@ def test_negative_noise_passes_and_a_wrong_sign_does_not():
     rng = np.random.default_rng(0)
     D, _, _ = toy()
     loud = D + 2.0 * D.std() * rng.standard_normal(D.shape)
-    assert np.square(np.minimum(loud, 0)).sum() > NEGATIVE_SHARE * np.square(loud).sum()
+    assert np.square(np.minimum(loud, 0)).sum() > 0.05 * np.square(loud).sum()
     assert (NMF(2).fit(loud).components_ >= 0).all()
 
 
