@@ -152,3 +152,11 @@ def test_noise_that_goes_with_the_signal_does_not_bend_profiles():
     assert cosines(model.components_, made.S).min() > 0.98
     told = GMCR(n_components=3, noise="poisson").fit(np.maximum(made.D, 0.0))
     assert cosines(told.components_, model.components_).min() > 0.995
+
+
+def test_many_slots_that_hardly_differ_leave_no_empty_profile():
+    """Chains of many slots need not agree, and their mean may point nowhere."""
+    made = make_measured(20, 60, 40, 0, concentrations="lognormal", disturbed=False)
+    pools = starting_pools(made.D, 20)
+    assert all((np.linalg.norm(S, axis=1) > 0.99).all() for S in pools)
+    assert (np.linalg.norm(middle_pool(made.D, np.ones(60), pools), axis=1) > 0.99).all()

@@ -63,9 +63,12 @@ def factorise(X: FloatArray, S: FloatArray, n_sweeps: int, signed: bool = False)
     """
     S = np.ascontiguousarray(unit_rows(S if signed else np.maximum(S, 0.0)))
     X = np.ascontiguousarray(X)
+    start = np.where(S.any(axis=1, keepdims=True), S, unit_rows(X[[int(np.argmax(squared_norms(X)))]]))
     C = np.maximum(X @ S.T, 0.0) / len(S)
     _hals(X, C, S, n_sweeps, CONVERGED, signed)
-    return unit_rows(S)
+    return np.where(
+        S.any(axis=1, keepdims=True), unit_rows(S), start
+    )  # a profile that vanished stays as it was
 
 
 def leading_parts(X: FloatArray, n: int) -> FloatArray:

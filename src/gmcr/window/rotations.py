@@ -70,6 +70,7 @@ def middle_pool(
     if mean is None or not np.isfinite(mean).all():
         return starts[0]
     S = unit_rows(mean @ V if signed else np.maximum(mean @ V, 0.0))
+    S = np.where(S.any(axis=1, keepdims=True), S, starts[0])
     S[:n_fixed] = starts[0][:n_fixed]
     return S
 

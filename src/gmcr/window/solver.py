@@ -33,6 +33,7 @@ from gmcr.window.regime import (
     chosen_state,
     hold_most,
     in_the_middle,
+    levelled,
     polish,
     share_held,
 )
@@ -164,6 +165,7 @@ def _from_some(search: Search, rows: np.ndarray) -> None:
     found = _choose(part)
     search.back, search.interrupted = part.back, part.interrupted
     search.descended = part.descended
+    search.middles = {n: levelled(search, state.S) for n, state in part.middles.items()}
     count = found.state.count
     states = part.states | {count: found.state}
     search.keep(problem.decode(found.state.S, search.path.reference))
