@@ -246,6 +246,8 @@ def _sets(table: pd.DataFrame, row: str) -> list[dict[str, str]]:
     """A line per set: mean cosine of each peer, and the CPU seconds beside pyMCR's."""
     lines = []
     part = table[table["row"] == row]
+    if part.empty:
+        return []
     for name, own in part.groupby("set", sort=False):
         of = own.set_index("peer")
         told = of[[peer not in ("gmcr", "gmcr blind") for peer in of.index]]

@@ -325,7 +325,10 @@ def is_explained(
 
 
 def _check_allowed(allowed: ArrayLike, n_samples: int, n_slots: int) -> BoolArray:
-    mask = np.asarray(allowed)
+    try:
+        mask = np.asarray(allowed)
+    except ValueError:  # rows of different lengths
+        mask = np.empty(0)
     if mask.shape != (n_samples, n_slots) or not np.isin(mask, (0, 1)).all():
         raise InputError(
             f"allowed must be True or False for each of {n_samples} samples and {n_slots} components, "

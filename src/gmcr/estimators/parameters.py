@@ -10,7 +10,7 @@ import numpy as np
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, NonNegative, ReferenceProfile
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
-from gmcr.noise import LAWS, Constant, NoiseLaw, Sigma, law_of_replicates
+from gmcr.noise import LAWS, Constant, Counts, NoiseLaw, Sigma, are_counts, law_of_replicates
 from gmcr.validation import FloatArray, as_labels, check_pool, check_seed, check_whole, require
 from gmcr.window.distinct_samples import distinct_samples
 from gmcr.window.search import Options
@@ -81,16 +81,17 @@ def check_constraints(model: GMCR, n_channels: int | None = None, signs: Signs |
         more.append(ReferenceProfile(check_pool(model.fixed_components, n_channels, "fixed_components")))
     if model.closure:
         more.append(Closure())
-    signed = model.signed
+    signed, bound = model.signed, next((one for one in more if isinstance(one, NonNegative)), None)
+    fine = isinstance(signed, bool | np.bool_) or (isinstance(signed, str) and signed in ("auto", "profiles"))
+    require(fine, "signed", 'True, False, "profiles" or "auto"', signed)
     if signed == "auto":
-        given = any(isinstance(one, NonNegative) for one in more)
-        signed = "profiles" if signs is not None and signs.matter and not given else False
-    require(signed in (True, False, "profiles"), "signed", 'True, False, "profiles" or "auto"', model.signed)
-    if signed is not False and any(isinstance(one, NonNegative) for one in more):
+        free = signs is not None and signs.matter if bound is None else not bound.profiles
+        signed = "profiles" if free else False
+    signed = signed if signed == "profiles" else bool(signed)
+    if bound is not None and bound.profiles != (signed is False):
         raise InputError(
             f"signed={signed!r} allows negative values that NonNegative() forbids; give one of them."
         )
-    signed = signed if signed == "profiles" else bool(signed)
     constraints = Constraints.of(more, signed=signed, k_max=model.k_max)
     if n_channels is not None and constraints.fixed is not None:
         check_pool(constraints.fixed, n_channels, _fixed_by(model))
@@ -114,6 +115,8 @@ def known_noise(
     parameter : the estimator's `noise`;  given, replicates : what came to `fit`;  weight : (samples,)
     """
     law = _check_law(parameter)
+    if law == Counts.kind and not are_counts(D):
+        raise InputError('noise="counts" needs whole numbers that are not negative; take noise="poisson".')
     if replicates is not None:
         if given is not None or isinstance(law, NoiseLaw):
             raise InputError("replicates tell the noise, and so does noise; give one of them.")

@@ -51,9 +51,9 @@ class GMCR(Solver):
     signed : what may be negative. "auto": profiles, where negative values in the data are more than noise, as in
         derivative or difference spectra, which a warning then says; "profiles": these in any case; True:
         concentrations too; False: nothing, and data that need it are refused
-    noise : "auto"; a law's name, "constant", "proportional" or "poisson", whose level is estimated; a law with
-        its level, an object of `gmcr.noise`; or the standard deviation of constant noise. Noise known per sample
-        or per entry goes to `fit`
+    noise : "auto"; a law's name, "constant", "proportional", "poisson", "instrument" or "counts", whose terms are
+        estimated; a law with its terms, an object of `gmcr.noise`; or the standard deviation of constant noise.
+        Noise known per sample or per entry goes to `fit`
     k_max : most components in a sample
     random_state : seed, or a generator of random numbers; None is the seed 0, so that the same data give the
         same answer
@@ -184,10 +184,10 @@ class GMCR(Solver):
         """
         with self._kept_if_refused():
             samples = self._samples(D, reset=True)
-            signs = Signs() if self.signed in (True, "profiles") else seen_signs(samples)
+            weight = check_sample_weight(sample_weight, len(samples))
+            signs = seen_signs(samples[weight > 0])
             self._constraints = check_constraints(self, samples.shape[1], signs)
             self._tell_signs(signs)
-            weight = check_sample_weight(sample_weight, len(samples))
             law, sigma = known_noise(self.noise, noise, replicates, samples, weight)
             layout = Layout.of(runs, order, len(samples))
             if not layout.is_open and not any(one.by_run for one in self._constraints.given):
@@ -271,6 +271,8 @@ class GMCR(Solver):
         if not signs.beyond_noise:
             return
         if self._constraints.signed:
+            if self.signed != "auto":
+                return
             told = "profiles may be negative; signed=True allows concentrations to be, signed=False neither."
             warnings.warn(f"{signs}: {told}", stacklevel=3)
         else:

@@ -12,8 +12,8 @@ from scipy.linalg import expm
 from scipy.ndimage import gaussian_filter, gaussian_filter1d
 
 from gmcr.errors import InputError
-from gmcr.noise import Instrument
-from gmcr.validation import FloatArray, as_generator, check_whole
+from gmcr.noise import Instrument, NoiseLaw
+from gmcr.validation import FloatArray, as_generator, check_whole, require
 
 Purity = Literal["any", "pure"] | float
 
@@ -104,6 +104,7 @@ def make_measured(
     clean = C @ S
     told: dict[str, str | float] = {"profiles": kind_s, "concentrations": kind_c}
     noise = _law(rng) if law is None else law
+    require(isinstance(noise, NoiseLaw), "law", "an object of gmcr.noise", law)
     smooth = 0.0
     if disturbed:
         for name, (often, change) in DISTURBANCES.items():
@@ -167,6 +168,7 @@ def _sticks(rng: Generator, x: FloatArray) -> FloatArray:
     """Single channels, as in mass spectra."""
     n = int(rng.integers(min(5, len(x)), max(6, len(x) // 4)))
     profile = np.zeros(len(x))
+    n = min(n, len(x))
     profile[rng.choice(len(x), n, replace=False)] = rng.lognormal(0, 1.2, n)
     return profile
 

@@ -36,7 +36,7 @@ class Correlation:
             part = residual[first : first + BLOCK] - mean
             spectrum += (np.abs(np.fft.rfft(part, 2 * n)) ** 2).sum(axis=0)
         power = np.fft.irfft(spectrum / n_samples)[:n] / (n - np.arange(n))
-        if power[0] <= 0:
+        if not power[0] > 0:
             return cls()
         found = power[1 : max(n // 3, 1)] / power[0]
         ends = np.flatnonzero(found < chance(residual.size))

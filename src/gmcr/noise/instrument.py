@@ -17,7 +17,7 @@ from gmcr.noise.sigma import SMALLEST, Sigma, rounding_floor
 from gmcr.validation import FloatArray
 
 BINS = 60  # of the signal, within which the variance is taken for one
-SCORINGS = 30
+SCORINGS = 12
 CLEAR = 10.0  # twice the log-likelihood that a term must bring, beyond what noise alone would
 NAMED, MARKED = 0.06, 0.1  # share of the variance that a term must give, in what share of the entries
 RESOLVED = 1e-6  # of the mean variance
@@ -70,6 +70,11 @@ class Instrument(NoiseLaw):
             found = _likeliest_terms(in_bins, seen, sizes.astype(float), cls.least_gain * scale)
             variance = np.maximum(terms @ found, SMALLEST)
         return cls(float(np.sqrt(found[0])), float(found[1] / scale), float(np.sqrt(found[2]) / scale))
+
+    def variance(self, mean: FloatArray) -> FloatArray:
+        """Of entries with these means, without a floor."""
+        mean = np.maximum(mean, 0.0)
+        return self.level**2 + self.gain * mean + (self.slope * mean) ** 2
 
     @property
     def composed(self) -> bool:

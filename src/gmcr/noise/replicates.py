@@ -36,6 +36,8 @@ def law_of_replicates(D: FloatArray, replicates: ArrayLike, kind: str = "auto") 
     means = (total / np.maximum(seen, 1))[which[rows]]
     # A deviation from the mean of n has 1 - 1/n of the noise's variance: so many degrees of freedom are left.
     left = np.where(present[rows], 1.0 - 1.0 / np.maximum(seen, 1)[which[rows]], 0.0).sum(axis=1)
+    if not left.any():
+        raise InputError("replicates share no entry that is present in two of them; nothing tells the noise.")
     left = np.maximum(left, 1.0)
     found = estimate_noise(D[rows], means, left, kind)
     if kind != "auto":

@@ -16,6 +16,7 @@ from gmcr.window.first_guess import extreme_samples, spanning_rows, unit_rows
 
 CONVERGED = 1e-8  # relative fall of the misfit over ten sweeps
 STRONG = 0.1  # of the largest sample, or of the mean channel: what is weaker is too noisy to be called pure
+OFFSET = 0.05  # of the largest mean: samples that are little more than noise are not pure
 START_SWEEPS = 200
 CONE_SWEEPS = 30
 FILLINGS = 30
@@ -112,8 +113,9 @@ def sample_sizes(X: FloatArray, signed: bool) -> FloatArray:
 def starting_pools(X: FloatArray, n: int, signed: bool = False) -> list[FloatArray]:
     """Pools worth starting from at count n, each refitted: samples that span the most, and pure channels.
 
-    The samples as they are, for large ones are the least disturbed; scaled, for a pure one may be small; and the
-    profiles that go with the channels that span the most, for no sample need be pure. Channels of both signs
+    The samples as they are, for large ones are the least disturbed; scaled, for a pure one may be small; the
+    profiles that go with the channels that span the most, for no sample need be pure; and the purest samples by
+    their spread, which no single odd channel makes extreme. Channels of both signs
     are not amounts of anything; there, samples that are no sum of each other, for opposite ones span the same.
     """
     size = sample_sizes(X, signed)
@@ -127,7 +129,27 @@ def starting_pools(X: FloatArray, n: int, signed: bool = False) -> list[FloatArr
         scale = np.maximum(X.sum(axis=0), STRONG * X.sum(axis=0).mean())
         pure = X[:, extreme_samples(X.T / scale[:, None], n)]
         pools.append(scipy.linalg.lstsq(pure, X, check_finite=False)[0])
+        pools.append(X[_purest_rows(X, n)])
     return [factorise(X, S, START_SWEEPS, signed) for S in pools]
+
+
+def _purest_rows(X: FloatArray, n: int) -> list[int]:
+    """Indices of `n` samples that are the purest by their spread over the channels (SIMPLISMA, Windig 1991).
+
+    Each next one also by what those before leave of it.
+    """
+    mean, spread = X.mean(axis=1), X.std(axis=1)
+    offset = OFFSET * mean.max()
+    size = np.hypot(mean, spread + offset)
+    scaled = X / size[:, None]
+    weight, rows = (mean**2 + spread**2) / size**2, list[int]()
+    for _ in range(n):
+        purity = weight * spread / (mean + offset)
+        purity[rows] = -1.0
+        rows.append(int(np.argmax(purity)))
+        basis = np.linalg.qr(scaled[rows].T)[0]
+        weight = squared_norms(scaled) - squared_norms(scaled @ basis)
+    return rows
 
 
 def _cone_rows(X: FloatArray, n: int) -> list[int]:

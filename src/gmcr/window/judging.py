@@ -22,6 +22,7 @@ ROUNDS = 3  # of law and projection in turn
 SWEEPS = 2  # of profiles and amounts in turn, in a projection
 MOST_SLOTS = 20  # the work grows with their square
 OVERSTATED = 1.5  # times the squares left by plain least squares
+EXPLAINED = 3.0  # times the noise's variance, left of the median sample
 SMALLEST = 1e-2  # of the typical noise: smaller noise would give an entry all the weight
 LEAST_LEFT = 0.05  # of an entry's noise
 
@@ -46,8 +47,16 @@ def judged_law(problem: Problem, state: State, noise: NoiseModel) -> NoiseLaw:
     law, fit, left = projection
     if asked != "auto" or isinstance(law, Counts):
         return law
+    if not law.composed or not _explains(problem, state, law):
+        return found
     # Constant and counting noise are among the family; that which goes by sample is not.
-    return law if law.composed and (not found.relative or likelier(law, found, D, fit, left)) else found
+    return law if not found.relative or likelier(law, found, D, fit, left) else found
+
+
+def _explains(problem: Problem, state: State, law: NoiseLaw) -> bool:
+    """Whether what the state itself leaves of the samples is about as much as the law says."""
+    misfit = problem.misfit(state, law.sigma(problem.D, state.C @ state.S))
+    return float(np.median(misfit)) <= EXPLAINED * problem.n_channels
 
 
 def _by_projection(
@@ -70,7 +79,7 @@ def _by_projection(
         sigma = np.maximum(sigma, SMALLEST * np.sqrt(np.mean(np.square(sigma))))
         fit, S, left = _projected(X, S, np.where(present, 1.0 / np.square(sigma), 0.0))
         law = family.estimate(D, fit, D - fit, left)
-    told = float(np.sum(np.square(law.sigma(D, fit).entries) * plain, where=present))
+    told = float(np.sum(law.variance(fit) * plain, where=present))
     return (law, fit, left) if told <= OVERSTATED * squares else None
 
 

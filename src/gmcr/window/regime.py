@@ -57,8 +57,10 @@ def in_the_middle(search: Search, count: int) -> State | None:
         problem, rows = search.problem, some_rows(search)
         X = filled(problem.D[rows], count)
         signed = problem.constraints.signed
-        S = middle_pool(X, problem.repeats[rows], starts(search, count), problem.n_fixed, signed)
-        state = levelled(search, _that_fits(problem, finished(problem, S), starts(search, count)))
+        pools = _that_fit(problem, starts(search, count))
+        S = middle_pool(X, problem.repeats[rows], pools, problem.n_fixed, signed)
+        state = levelled(search, _that_fit(problem, [finished(problem, S), *pools])[0])
+        search.held[count] = share_held(search, state)
         cheaper = polish(search, state.S) if search.guess.white else state
         same = cheaper.count == count and (cheaper.S * state.S).sum(axis=1).min() >= SAME
         search.middles[count] = cheaper if same and leaves_white_noise(search, cheaper) else state
@@ -70,6 +72,8 @@ def chosen_state(search: Search, count: int, white: bool) -> State:
     found = search.states.get(count) if search.descended else None
     if found is not None and share_held(search, found) <= SPARSE and (white or not hold_most(search, count)):
         return found
+    if found is not None and white and search.problem.constraints.signed:
+        return found  # which no sign of the profiles bounds, but supports do
     return in_the_middle(search, count) or search.states[count]
 
 
@@ -112,18 +116,10 @@ def finished(problem: Problem, S: FloatArray) -> FloatArray:
     return S
 
 
-def _that_fits(problem: Problem, S: FloatArray, others: list[FloatArray]) -> FloatArray:
-    """The pool S, unless least squares over it leaves much more than over one of the others."""
-
-    def left(pool: FloatArray) -> float:
-        return float(problem.repeats @ problem.decode(pool, _no_noise(problem)).misfit)
-
-    here = left(S)
-    other = min(others, key=left)
-    if here <= MISSES * left(other):
-        return S
-    other = finished(problem, other)
-    return S if here <= MISSES * left(other) else other
+def _that_fit(problem: Problem, pools: list[FloatArray]) -> list[FloatArray]:
+    """Those of the pools over which least squares leaves not much more than over the best of them."""
+    left = [float(problem.repeats @ problem.decode(S, _no_noise(problem)).misfit) for S in pools]
+    return [S for S, own in zip(pools, left) if own <= MISSES * min(left)]
 
 
 def levelled(search: Search, S: FloatArray) -> State:

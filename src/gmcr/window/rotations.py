@@ -27,10 +27,14 @@ PRIOR_SAMPLES = 9.0
 SIGNED_PRIOR_SAMPLES = 18.0  # twice as many: where profiles may be negative, amounts alone bound the range
 TOLERANCE = 6.0  # times the variance of what is left over: what noise and misfit may do to an entry
 SWEEPS = 60  # over all pairs of components, in a batch of draws from each starting pool
+THINNING = 3  # sweeps to a draw that is kept
 BATCHES = 30
 AGREED = 3e-4  # one less the cosine of a single chain's mean with that of all: then there are enough draws
-MOST_WORK = 3e9  # steps over entries
+MOST_WORK = 250.0  # batches times the square of the number of slots, to which the time of a batch goes
+LEAST_BATCHES = 5
+ALIGNMENTS = 4  # rounds of mean and order of slots in turn, until there is a mean to go by
 FARTHEST = 20.0  # ε beyond which two profiles are all but the same
+SETTLED = 1.3  # singular value over the next one, from which the space of the profiles is settled by the data
 ILL = 1e-9  # condition from which profiles do not span the space of the data
 
 
@@ -46,8 +50,8 @@ def middle_pool(
     """
     n_slots, weights = len(starts[0]), np.sqrt(repeats)[:, None]
     U, values, Vt = scipy.linalg.svd(X * weights, full_matrices=False, check_finite=False)
-    if n_slots >= len(values) or values[n_slots - 1] <= ILL * values[0]:
-        return starts[0]
+    if n_slots >= len(values) or values[n_slots - 1] <= max(ILL * values[0], SETTLED * values[n_slots]):
+        return min(starts, key=lambda S: float(np.linalg.slogdet(S @ S.T)[1]))
     scores, V = U[:, :n_slots] * values[:n_slots] / weights, Vt[:n_slots]
     edge = np.sqrt(repeats.sum()) + np.sqrt(X.shape[1])
     variance = TOLERANCE * max(float(values[n_slots]) / edge, ILL * float(values[0])) ** 2
@@ -56,18 +60,21 @@ def middle_pool(
         T = unit_rows(S @ V.T)
         if np.linalg.cond(T) * ILL < 1.0:
             chains.append((np.linalg.solve(T.T, scores.T), T @ V, np.random.default_rng(number)))
-    draws: list[FloatArray] = [np.empty((0, n_slots, n_slots)) for _ in chains]
-    mean, first = None, unit_rows(starts[0] @ V.T)  # whose order of slots is kept
-    work = SWEEPS * 6 * n_slots * n_slots * sum(X.shape) * max(len(chains), 1)
-    for batch in range(int(np.clip(MOST_WORK / work, 2, BATCHES))):
+    if not chains:
+        return starts[0]
+    totals = np.zeros((len(chains), n_slots, n_slots))
+    mean = unit_rows(starts[0] @ V.T)  # whose order of slots is kept
+    for batch in range(int(np.clip(MOST_WORK / n_slots**2, LEAST_BATCHES, BATCHES))):
         new = [_continued(chain, V, repeats, variance, n_fixed, signed) for chain in chains]
-        if batch > 0:  # the first are on their way from where they start
-            draws = [np.concatenate(pair) for pair in zip(draws, new)]
-            mean = _mean(np.concatenate(draws), first if mean is None else mean)
-            means = [_mean(np.concatenate([mean[None], own]), mean) for own in draws]
-            if all(1.0 - np.einsum("ij,ij->i", own, mean).min() < AGREED for own in means):
-                break
-    if mean is None or not np.isfinite(mean).all():
+        if batch == 0:
+            continue  # on their way from where they start
+        for _ in range(ALIGNMENTS if batch == 1 else 1):
+            added = [_aligned(draws, mean).sum(axis=0) for draws in new]
+            mean = unit_rows((totals + added).sum(axis=0))
+        totals += added
+        if (1.0 - np.einsum("cij,ij->ci", [unit_rows(own) for own in totals], mean)).max() < AGREED:
+            break
+    if not np.isfinite(mean).all():
         return starts[0]
     S = unit_rows(mean @ V if signed else np.maximum(mean @ V, 0.0))
     S = np.where(S.any(axis=1, keepdims=True), S, starts[0])
@@ -85,7 +92,7 @@ def _continued(
 ) -> FloatArray:
     """Further draws of a chain, (draws, slots, coordinates); none where two profiles have met."""
     C, S, random = chain
-    draws = np.empty((SWEEPS, len(V), len(V)))
+    draws = np.empty((SWEEPS // THINNING, len(V), len(V)))
     prior = (SIGNED_PRIOR_SAMPLES if signed else PRIOR_SAMPLES) / repeats.sum()
     try:
         _draw(C, S, np.ascontiguousarray(V), repeats, variance, prior, n_fixed, signed, random, draws)
@@ -94,14 +101,12 @@ def _continued(
     return draws[np.isfinite(draws).all(axis=(1, 2))]
 
 
-def _mean(draws: FloatArray, mean: FloatArray) -> FloatArray:
-    """The mean of pools (draws, slots, coordinates) whose slots may have changed places, in `mean`'s order."""
-    for _ in range(4):
-        cosines = np.einsum("nij,kj->nki", draws, mean)
-        for n in np.flatnonzero((cosines.argmax(axis=2) != np.arange(len(mean))).any(axis=1)):
-            draws[n] = draws[n][linear_sum_assignment(-cosines[n])[1]]
-        mean = unit_rows(draws.mean(axis=0))
-    return mean
+def _aligned(draws: FloatArray, mean: FloatArray) -> FloatArray:
+    """Pools (draws, slots, coordinates), whose slots may have changed places, in the order of `mean`."""
+    cosines = np.einsum("nij,kj->nki", draws, mean)
+    for n in np.flatnonzero((cosines.argmax(axis=2) != np.arange(len(mean))).any(axis=1)):
+        draws[n] = draws[n][linear_sum_assignment(-cosines[n])[1]]
+    return draws
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
@@ -109,7 +114,7 @@ def _draw(C, S, V, repeats, variance, prior, n_fixed, signed, random, draws):
     """Slice sampling of one ε after the other; C : (slots, samples), S : (slots, channels), both in place."""
     n_slots, n_bound = len(S), 0 if signed else S.shape[1]  # entries that may not be negative
     width = np.full((n_slots, n_slots), 0.1)
-    for sweep in range(len(draws)):
+    for sweep in range(len(draws) * THINNING):
         # (S S')⁻¹ and (C C')⁻¹: the covariances of amounts and of profiles' entries, in units of the variance.
         G, H = np.linalg.inv(S @ S.T) * variance, np.linalg.inv((C * repeats) @ C.T) * variance
         for j in range(n_fixed, n_slots):
@@ -131,7 +136,7 @@ def _draw(C, S, V, repeats, variance, prior, n_fixed, signed, random, draws):
             H[:, j] /= size
             G[j] *= size
             G[:, j] *= size
-        draws[sweep] = S @ V.T
+        draws[sweep // THINNING] = S @ V.T  # the last of so many
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")

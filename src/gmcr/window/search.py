@@ -46,6 +46,7 @@ class Search:
     back: dict[int, float] = field(default_factory=dict)
     starts: dict[int, list[FloatArray]] = field(default_factory=dict)  # pools to start from, by count
     middles: dict[int, State] = field(default_factory=dict)  # the middle of the pools that fit, by count
+    held: dict[int, float] = field(default_factory=dict)  # share of the components that samples hold there
     descended: bool = False  # whether few components in each sample were searched for
     refined: State | None = None  # the last state that was tried to be refined
     interrupted: bool = False
@@ -76,6 +77,9 @@ class Search:
     def pool(self, profiles: FloatArray) -> FloatArray:
         """A starting pool: the fixed profiles, then these."""
         fixed = self.options.constraints.fixed
+        profiles = self.options.constraints.positive(profiles)
+        # A sample without anything positive starts as a flat profile.
+        profiles = np.where(profiles.any(axis=1, keepdims=True), profiles, 1.0)
         return unit_rows(profiles if fixed is None else np.vstack([fixed, profiles]))
 
     @property

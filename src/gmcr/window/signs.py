@@ -54,6 +54,8 @@ def seen_signs(D: FloatArray) -> Signs:
     if not below.any():
         return Signs()
     variation = float(np.nansum(np.square(D - np.nanmean(D, axis=0)))) or float(np.nansum(np.square(D)))
+    if variation == 0:  # their squares are no numbers
+        return Signs()
     entries = float(below.sum() / np.count_nonzero(~np.isnan(D)))
     raw = float(np.square(D[below]).sum())
     if raw <= LOOKED_AT * variation:
@@ -73,7 +75,8 @@ def refuse_negative(signs: Signs) -> None:
     """Refuse samples that cannot be explained without negative profiles."""
     if signs.matter:
         raise InputError(
-            f"Negative values in data: {signs}; pass signed=True for data of both signs, or correct the baseline."
+            f"Negative values in data: {signs}; pass signed=True for data of both signs, "
+            "or correct the baseline."
         )
 
 

@@ -35,7 +35,6 @@ from gmcr.window.regime import (
     in_the_middle,
     levelled,
     polish,
-    share_held,
 )
 from gmcr.window.search import Options, Search, leaves_white_noise, prepare
 from gmcr.window.small_counts import SMALL_COUNT, fit_count, fit_counts, profiles_back
@@ -119,9 +118,14 @@ def _run(search: Search) -> None:
 
 
 def _is_dense(search: Search, count: int) -> bool:
-    """Whether samples hold so many of so many components that supports cannot tell them; that state is kept."""
+    """Whether samples hold so many of so many components that supports cannot tell them; that state is kept.
+
+    Profiles that may be negative let samples hold everything; where noise is white, few in each is tried first.
+    """
+    if search.problem.constraints.signed and search.guess.white:
+        return False
     state = in_the_middle(search, count) if hold_most(search, count) else None
-    if state is None or share_held(search, state) <= MOST:
+    if state is None or search.held[count] <= MOST:
         return False
     search.keep(state)
     return True
