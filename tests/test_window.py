@@ -10,14 +10,14 @@ from gmcr import GMCR
 from gmcr.constraints import Constraints, ReferenceProfile
 from gmcr.decoding.prices import usage_price
 from gmcr.mixtures import make_mixtures
-from gmcr.noise import Constant, Proportional, Sigma
+from gmcr.noise import Constant, Correlation, Proportional, Sigma
 from gmcr.rank import noise_edge
 from gmcr.scoring import compare
 from gmcr.window import moves
 from gmcr.window import rare_slots as rare
 from gmcr.window.dense_fit import factorise, leading_parts, reproducibility
 from gmcr.window.descent import NoiseModel, Path, descend, settle
-from gmcr.window.evidence import comes_back, correlation_length, decide, is_white, last_to_come_back
+from gmcr.window.evidence import comes_back, decide, is_white, last_to_come_back
 from gmcr.window.first_guess import Guess, coarsest_noise, extreme_samples, guesses
 from gmcr.window.pool_update import update_pool
 from gmcr.window.problem import Problem
@@ -316,10 +316,10 @@ def test_white_noise_is_white_and_drift_is_not():
 def test_correlation_length():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(80, 300))
-    assert correlation_length(noise) == 1.0
+    assert Correlation.of(noise).length == 1.0
     means = np.apply_along_axis(lambda row: np.convolve(row, np.ones(5) / 5, mode="same"), 1, noise)
-    assert correlation_length(means) == pytest.approx(5.0, rel=0.1)  # 1 + 2 (0.8 + 0.6 + 0.4 + 0.2)
-    assert correlation_length(np.zeros((5, 8))) == 1.0
+    assert Correlation.of(means).length == pytest.approx(5.0, rel=0.1)  # 1 + 2 (0.8 + 0.6 + 0.4 + 0.2)
+    assert Correlation.of(np.zeros((5, 8))).length == 1.0
 
 
 def test_what_comes_back():

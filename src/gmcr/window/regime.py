@@ -59,7 +59,10 @@ def in_the_middle(search: Search, count: int) -> State | None:
         signed = problem.constraints.signed
         pools = _that_fit(problem, starts(search, count))
         S = middle_pool(X, problem.repeats[rows], pools, problem.n_fixed, signed)
-        state = levelled(search, _that_fit(problem, [finished(problem, S), *pools])[0])
+        S = finished(problem, S)
+        if _that_fit(problem, [S, *pools])[0] is not S:  # perhaps because of what profiles must obey
+            S = _that_fit(problem, [S, *(finished(problem, other) for other in pools)])[0]
+        state = levelled(search, S)
         search.held[count] = share_held(search, state)
         cheaper = polish(search, state.S) if search.guess.white else state
         same = cheaper.count == count and (cheaper.S * state.S).sum(axis=1).min() >= SAME
