@@ -24,9 +24,8 @@ TRACE = 0.01  # of a sample's signal
 SAME = 0.995  # cosine of profiles that are the same
 MOST_POLISHING = 20
 FINISHING = 10  # rounds of plain least squares from the mean of the pools, which alone need not be a fit
-MISSES = (
-    2.0  # times the squares left over the best pool: then the mean is no fit, where the range is not convex
-)
+MISFIT_WEIGHT = 10.0  # of its logarithm beside that of the volume, per slot
+MISSES = 2.0  # times the squares left over the best pool: then a pool is no fit
 ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
 
 
@@ -58,6 +57,7 @@ def in_the_middle(search: Search, count: int) -> State | None:
         X = filled(problem.D[rows], count)
         signed = problem.constraints.signed
         pools = _that_fit(problem, starts(search, count))
+        pools.sort(key=lambda S: _volume_and_misfit(problem, S))
         S = middle_pool(X, problem.repeats[rows], pools, problem.n_fixed, signed)
         S = finished(problem, S)
         if _that_fit(problem, [S, *pools])[0] is not S:  # perhaps because of what profiles must obey
@@ -117,6 +117,12 @@ def finished(problem: Problem, S: FloatArray) -> FloatArray:
         refitted, sizes = problem.refit(problem.decode(S, _no_noise(problem)))
         S = np.where(sizes[:, None] > 0, refitted, S)
     return S
+
+
+def _volume_and_misfit(problem: Problem, S: FloatArray) -> float:
+    """What chooses among pools where nothing else does: a small volume, at no misfit that it would not repay."""
+    misfit = float(problem.repeats @ problem.decode(S, _no_noise(problem)).misfit)
+    return float(np.linalg.slogdet(S @ S.T)[1]) / len(S) + MISFIT_WEIGHT * float(np.log(max(misfit, 1e-300)))
 
 
 def _that_fit(problem: Problem, pools: list[FloatArray]) -> list[FloatArray]:
