@@ -40,8 +40,8 @@ class Instrument(NoiseLaw):
     def sigma(self, D: FloatArray, fit: FloatArray | None = None) -> Sigma:
         mean = np.maximum(np.nan_to_num(D) if fit is None else fit, 0.0)
         # Where less than one count is expected the variance is that of one: it must not vanish.
-        variance = self.level**2 + self.gain * np.maximum(mean, self.least_gain) + (self.slope * mean) ** 2
-        return Sigma(np.maximum(np.sqrt(variance), rounding_floor(D)[:, None]))
+        sigma = np.sqrt(self.variance(mean, self.least_gain))
+        return Sigma(np.maximum(sigma, rounding_floor(D)[:, None]))
 
     @classmethod
     def estimate(cls, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> Self:
@@ -71,10 +71,10 @@ class Instrument(NoiseLaw):
             variance = np.maximum(terms @ found, SMALLEST)
         return cls(float(np.sqrt(found[0])), float(found[1] / scale), float(np.sqrt(found[2]) / scale))
 
-    def variance(self, mean: FloatArray) -> FloatArray:
-        """Of entries with these means, without a floor."""
+    def variance(self, mean: FloatArray, least: float = 0.0) -> FloatArray:
+        """Of entries with these means, of which counting takes none for smaller than `least`."""
         mean = np.maximum(mean, 0.0)
-        return self.level**2 + self.gain * mean + (self.slope * mean) ** 2
+        return self.level**2 + self.gain * np.maximum(mean, least) + (self.slope * mean) ** 2
 
     @property
     def composed(self) -> bool:

@@ -56,13 +56,13 @@ def in_the_middle(search: Search, count: int) -> State | None:
         problem, rows = search.problem, some_rows(search)
         X = filled(problem.D[rows], count)
         signed = problem.constraints.signed
-        pools = _that_fit(problem, starts(search, count))
-        pools.sort(key=lambda S: _volume_and_misfit(problem, S))
-        S = middle_pool(X, problem.repeats[rows], pools, problem.n_fixed, signed)
-        S = finished(problem, S)
-        if _that_fit(problem, [S, *pools])[0] is not S:  # perhaps because of what profiles must obey
-            S = _that_fit(problem, [S, *(finished(problem, other) for other in pools)])[0]
-        state = levelled(search, S)
+        pools = starts(search, count)
+        left = [_left_over(problem, S) for S in pools]
+        fitting = [n for n, own in enumerate(left) if own <= MISSES * min(left)]
+        fitting.sort(key=lambda n: _volume_and_misfit(pools[n], left[n]))
+        pools = [pools[n] for n in fitting]
+        S = finished(problem, middle_pool(X, problem.repeats[rows], pools, problem.n_fixed, signed))
+        state = levelled(search, _unless_it_misses(problem, S, pools, min(left)))
         search.held[count] = share_held(search, state)
         cheaper = polish(search, state.S) if search.guess.white else state
         same = cheaper.count == count and (cheaper.S * state.S).sum(axis=1).min() >= SAME
@@ -119,16 +119,25 @@ def finished(problem: Problem, S: FloatArray) -> FloatArray:
     return S
 
 
-def _volume_and_misfit(problem: Problem, S: FloatArray) -> float:
+def _left_over(problem: Problem, S: FloatArray) -> float:
+    """What plain least squares over a pool leaves of the samples."""
+    return float(problem.repeats @ problem.decode(S, _no_noise(problem)).misfit)
+
+
+def _volume_and_misfit(S: FloatArray, left: float) -> float:
     """What chooses among pools where nothing else does: a small volume, at no misfit that it would not repay."""
-    misfit = float(problem.repeats @ problem.decode(S, _no_noise(problem)).misfit)
-    return float(np.linalg.slogdet(S @ S.T)[1]) / len(S) + MISFIT_WEIGHT * float(np.log(max(misfit, 1e-300)))
+    return float(np.linalg.slogdet(S @ S.T)[1]) / len(S) + MISFIT_WEIGHT * float(np.log(max(left, 1e-300)))
 
 
-def _that_fit(problem: Problem, pools: list[FloatArray]) -> list[FloatArray]:
-    """Those of the pools over which least squares leaves not much more than over the best of them."""
-    left = [float(problem.repeats @ problem.decode(S, _no_noise(problem)).misfit) for S in pools]
-    return [S for S, own in zip(pools, left) if own <= MISSES * min(left)]
+def _unless_it_misses(problem: Problem, S: FloatArray, others: list[FloatArray], least: float) -> FloatArray:
+    """The pool S, or one of the others where it leaves much more than they do, all obeying what they must."""
+    own = _left_over(problem, S)
+    if own <= MISSES * least:
+        return S
+    others = [finished(problem, other) for other in others]
+    left = [_left_over(problem, other) for other in others]
+    least = min(left)
+    return S if own <= MISSES * least else next(S for S, one in zip(others, left) if one <= MISSES * least)
 
 
 def levelled(search: Search, S: FloatArray) -> State:

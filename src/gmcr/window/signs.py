@@ -82,10 +82,7 @@ def refuse_negative(signs: Signs) -> None:
 
 def _directions(D: FloatArray) -> int:
     """How many directions of the table stand above its noise."""
-    try:
-        guess = guesses(D)[0]
-    except InputError:  # a table too small to tell signal from noise
-        return min(D.shape)
+    guess = guesses(D)[0]
     most = min(MOST_DIRECTIONS, len(D) // 2 - 1, D.shape[1] - 1)
     if guess.white or most < 1:
         return guess.count
