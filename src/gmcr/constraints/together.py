@@ -90,12 +90,12 @@ class Constraints:
     def at(self, stage: Stage) -> list[Constraint]:
         return [one for one in self.given if stage in one.stages]
 
-    def on_pool(self, S: FloatArray, sizes: FloatArray, n_fixed: int) -> tuple[FloatArray, FloatArray]:
-        """Refitted profiles (slots, channels) of unit norm that obey, and their sizes; the first n_fixed stay."""
+    def on_pool(self, S: FloatArray, sizes: FloatArray, free: np.ndarray) -> tuple[FloatArray, FloatArray]:
+        """Refitted profiles (slots, channels) of unit norm that obey, and their sizes; all but `free` stay."""
         for one in self.at("pool"):
             changed = _made_by(one, one.apply(None, S, Layout())[1], S)
             norms = np.linalg.norm(changed, axis=1)
-            kept = (norms > 0) & (np.arange(len(S)) >= n_fixed)  # a profile that would vanish stays
+            kept = (norms > 0) & np.isin(np.arange(len(S)), free)  # a profile that would vanish stays
             S = np.where(kept[:, None], changed / np.where(kept, norms, 1.0)[:, None], S)
             sizes = np.where(kept, sizes * norms, sizes)
         return S, sizes

@@ -8,6 +8,7 @@ noise of n - r by p - r.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -58,9 +59,14 @@ def noise_edge(n: Any, p: Any, false_alarm: float = FALSE_ALARM) -> Any:
     The Tracy-Widom law of order one with the centring and scaling of Johnstone (2001) as sharpened by Ma
     (2012); its quantile by the shifted gamma law of Chiani (2014), which has the same first three moments.
     """
-    quantile = scipy.stats.gamma.isf(false_alarm, 46.446, scale=0.186054) - 9.84801
+    quantile = _tracy_widom(false_alarm)
     a, b = np.sqrt(n - 0.5), np.sqrt(p - 0.5)
     return np.sqrt((a + b) ** 2 + quantile * (a + b) * (1 / a + 1 / b) ** (1 / 3))
+
+
+@lru_cache
+def _tracy_widom(false_alarm: float) -> float:
+    return float(scipy.stats.gamma.isf(false_alarm, 46.446, scale=0.186054) - 9.84801)
 
 
 def misfit(values: FloatArray, count: int, noise: float, shape: tuple[int, ...]) -> float:

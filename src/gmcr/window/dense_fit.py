@@ -12,7 +12,7 @@ from numba import njit
 from scipy.optimize import linear_sum_assignment
 
 from gmcr.validation import FloatArray, squared_norms
-from gmcr.window.first_guess import extreme_samples, spanning_rows, unit_rows
+from gmcr.window.first_guess import spanning_rows, unit_rows
 
 CONVERGED = 1e-8  # relative fall of the misfit over ten sweeps
 STRONG = 0.1  # of the largest sample, or of the mean channel: what is weaker is too noisy to be called pure
@@ -115,19 +115,18 @@ def starting_pools(X: FloatArray, n: int, signed: bool = False) -> list[FloatArr
 
     The samples as they are, for large ones are the least disturbed; scaled, for a pure one may be small; the
     profiles that go with the channels that span the most, for no sample need be pure; and the purest samples by
-    their spread, which no single odd channel makes extreme. Channels of both signs
-    are not amounts of anything; there, samples that are no sum of each other, for opposite ones span the same.
+    their spread, which no single odd channel makes extreme. Channels of both signs are not amounts of anything;
+    there, samples that are no sum of each other, for opposite ones span the same.
     """
     size = sample_sizes(X, signed)
     # Near-empty samples point anywhere; they must not be taken for extreme mixtures.
-    strong = X[size >= STRONG * size.max()]
-    strong = X if len(strong) < n else strong
-    pools = [X[spanning_rows(X, n)], strong[extreme_samples(strong, n)]]
+    scaled = X / np.maximum(size, max(STRONG * size.max(), np.finfo(float).tiny))[:, None]
+    pools = [X[spanning_rows(X, n)], X[spanning_rows(scaled, n)]]
     if signed:
         pools.append(X[_cone_rows(X, n)])
     else:
-        scale = np.maximum(X.sum(axis=0), STRONG * X.sum(axis=0).mean())
-        pure = X[:, extreme_samples(X.T / scale[:, None], n)]
+        scale = np.maximum(X.sum(axis=0), max(STRONG * X.sum(axis=0).mean(), np.finfo(float).tiny))
+        pure = X[:, spanning_rows(X.T / scale[:, None], n)]
         pools.append(scipy.linalg.lstsq(pure, X, check_finite=False)[0])
         pools.append(X[_purest_rows(X, n)])
     return [factorise(X, S, START_SWEEPS, signed) for S in pools]

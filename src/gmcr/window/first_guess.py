@@ -57,9 +57,14 @@ def _singular_values(table: FloatArray) -> FloatArray:
 def extreme_samples(X: FloatArray, n: int) -> np.ndarray:
     """Indices of `n` samples that span as much as `n` samples can, whatever their size.
 
-    Where there are pure samples, these are the first to be taken.
+    Where there are pure samples, these are the first to be taken. The first is the one least like their mean:
+    all are equally large, and rounding errors must not choose.
     """
-    return spanning_rows(unit_rows(X), n)
+    unit = unit_rows(X)
+    first = int(np.argmin(np.where(unit.any(axis=1), unit @ unit.mean(axis=0), np.inf)))
+    outside = unit - np.outer(unit @ unit[first], unit[first])
+    outside[first] = 0.0
+    return np.append(first, spanning_rows(outside, n - 1))
 
 
 def spanning_rows(X: FloatArray, n: int) -> np.ndarray:

@@ -12,8 +12,8 @@ LEAST = 16  # channels that one thread takes at a time: two cache lines
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _sweep(S, X, W, first, users, amounts, n_fixed, n_sweeps, signed, low, high):
-    """Cyclic coordinate descent over slots, in place, for channels `low` to `high`; each is on its own.
+def _sweep(S, X, W, first, users, amounts, free, n_sweeps, signed, low, high):
+    """Cyclic coordinate descent over slots `free`, in place, for channels `low` to `high`; each is on its own.
 
     first, users, amounts : slot j is held by samples users[first[j]:first[j+1]], in these amounts
     W : (samples, channels) or (samples, 1) weights of the entries
@@ -28,7 +28,7 @@ def _sweep(S, X, W, first, users, amounts, n_fixed, n_sweeps, signed, low, high)
             for l in range(width):
                 residual[users[e], l] -= amounts[e] * S[j, low + l]
     for _ in range(n_sweeps):
-        for j in range(n_fixed, n_slots):
+        for j in free:
             top[:] = 0.0
             bottom[:] = 0.0
             for e in range(first[j], first[j + 1]):
@@ -57,6 +57,24 @@ def _sweep(S, X, W, first, users, amounts, n_fixed, n_sweeps, signed, low, high)
 
 
 @njit(cache=True)
+def _by_slot(C):
+    """Slot j is held by samples users[first[j]:first[j+1]], in these amounts."""
+    n_samples, n_slots = C.shape
+    first = np.zeros(n_slots + 1, np.int64)
+    for m in range(n_samples):
+        for j in range(n_slots):
+            first[j + 1] += C[m, j] != 0.0
+    first = np.cumsum(first)
+    users, amounts, at = np.empty(first[-1], np.int64), np.empty(first[-1]), first.copy()
+    for m in range(n_samples):
+        for j in range(n_slots):
+            if C[m, j] != 0.0:
+                users[at[j]], amounts[at[j]] = m, C[m, j]
+                at[j] += 1
+    return first, users, amounts
+
+
+@njit(cache=True)
 def count_holders(C, repeats):
     """Number of samples that hold each slot, a sample counting `repeats` times: (slots,)."""
     holders = np.zeros(C.shape[1])
@@ -74,17 +92,18 @@ def update_pool(
     W: FloatArray,
     *,
     n_sweeps: int = 4,
-    n_fixed: int = 0,
+    free: np.ndarray | None = None,
     signed: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Improve every profile by a few sweeps of coordinate descent, then return to unit norm.
+    """Improve profiles by a few sweeps of coordinate descent, then return to unit norm.
 
     Parameters
     ----------
-    S : (slots, channels) unit-norm profiles; the first `n_fixed` are kept as they are
+    S : (slots, channels) unit-norm profiles
     X : (samples, channels) samples, any finite value where missing
     C : (samples, slots) concentrations
     W : (samples, 1) or (samples, channels) weights, 1/σ² and zero where missing
+    free : slots to improve, by default all; the others are kept as they are
 
     Returns
     -------
@@ -92,14 +111,11 @@ def update_pool(
     sizes : (slots,) what they were before they were brought to unit norm, by which C is to be multiplied;
         zero for a slot that vanished
     """
-    samples, slots = np.nonzero(C)
-    amounts = C[samples, slots]
-    order = np.argsort(slots, kind="stable")
-    samples, slots, amounts = samples[order], slots[order], amounts[order]
-    first = np.searchsorted(slots, np.arange(len(S) + 1))
-    new = S.copy()
-    deal(_sweep, S.shape[1], LEAST, new, X, W, first, samples, amounts, n_fixed, n_sweeps, signed)
-    sizes = np.linalg.norm(new, axis=1)
+    free = np.arange(len(S)) if free is None else free
+    new, sizes = S.copy(), np.ones(len(S))
+    deal(_sweep, S.shape[1], LEAST, new, X, W, *_by_slot(C), free, n_sweeps, signed)
+    sizes[free] = np.linalg.norm(new[free], axis=1)
     vanished = sizes == 0
     new[vanished] = S[vanished]
-    return new / np.where(vanished, 1.0, sizes)[:, None], sizes
+    new[free] /= np.where(vanished, 1.0, sizes)[free, None]
+    return new, sizes

@@ -110,15 +110,15 @@ class Problem:
         W = self.repeats[:, None] / np.square(sigma.entries)
         return np.where(np.isnan(self.D), 0.0, W) if self.has_missing else W
 
-    def refit(self, state: State, n_fixed: int | None = None) -> tuple[FloatArray, FloatArray]:
+    def refit(self, state: State, free: np.ndarray | None = None) -> tuple[FloatArray, FloatArray]:
         """The profiles refitted to the state's amounts, and their sizes (zero where one vanished).
 
-        n_fixed : the first so many stay as they are; by default those known beforehand
+        free : the slots to refit; by default all but those known beforehand
         """
-        n_fixed = self.n_fixed if n_fixed is None else n_fixed
+        free = np.arange(self.n_fixed, state.count) if free is None else free
         W = self.weights(state.sigma)
-        S, sizes = update_pool(state.S, self.X, state.C, W, n_fixed=n_fixed, signed=self.constraints.signed)
-        return self.constraints.on_pool(S, sizes, n_fixed)
+        S, sizes = update_pool(state.S, self.X, state.C, W, free=free, signed=self.constraints.signed)
+        return self.constraints.on_pool(S, sizes, free)
 
     def improve_pool(self, state: State) -> FloatArray:
         """The profiles refitted; slots that nobody holds fall away."""

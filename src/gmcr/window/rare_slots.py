@@ -16,7 +16,7 @@ from gmcr.decoding.batch import decode_arrays
 from gmcr.noise import Sigma
 from gmcr.validation import FloatArray
 from gmcr.window.problem import Problem, State
-from gmcr.window.trial import HEIR_ROUNDS, Draft, is_hopeless, positive, put, refit
+from gmcr.window.trial import HEIR_ROUNDS, Draft, is_hopeless, positive, put
 
 ANY_SIGN = Constraints(())
 
@@ -120,7 +120,7 @@ def _without_strongest(problem: Problem, draft: Draft, j: int) -> Iterator[Float
             trial = local.decode(S, part.sigma, gram=G)
             if not trial.C[:, j].any():
                 break
-            put(S, G, [j], refit(local, trial, np.array([j])))
+            put(S, G, [j], local.refit(trial, np.array([j]))[0][j])
         if ((trial.C[strongest] != 0) & (part.C[strongest] == 0)).any() and trial.C[:, j].any():
             yield S[j].copy()
 
@@ -170,7 +170,8 @@ def shared_births(problem: Problem, state: State, alpha: float = 0.05) -> State:
     unit = residual / np.where(norms > 0, norms, 1.0)[:, None]
     cosines = np.triu(unit @ unit.T, 1)
     limit = norm.isf(2.0 * alpha / max(len(rows) * (len(rows) - 1), 2)) / np.sqrt(problem.n_channels)
-    best = np.argsort(-cosines, axis=None, kind="stable")[:SHARED]
+    best = np.argpartition(-cosines, min(SHARED, cosines.size) - 1, axis=None)[:SHARED]
+    best = best[np.argsort(-cosines.flat[best], kind="stable")]
     for a, b in zip(*np.unravel_index(best, cosines.shape)):
         if cosines[a, b] > limit:
             profile = positive(residual[a] + residual[b])

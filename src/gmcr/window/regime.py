@@ -21,9 +21,10 @@ from gmcr.window.search import Search, leaves_white_noise
 SPARSE = 0.5  # share of the components that samples hold, up to which they are few
 MOST = 0.7  # share from which supports tell nothing
 TRACE = 0.01  # of a sample's signal
-SAME = 0.995  # cosine of profiles that are the same
+SAME = 0.999  # cosine of profiles that are the same
 MOST_POLISHING = 20
 FINISHING = 10  # rounds of plain least squares from the mean of the pools, which alone need not be a fit
+MOST_FINISHING = 20  # times, where they leave much more than the starting pools do
 MISFIT_WEIGHT = 10.0  # of its logarithm beside that of the volume, per slot
 MISSES = 2.0  # times the squares left over the best pool: then a pool is no fit
 ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
@@ -56,13 +57,9 @@ def in_the_middle(search: Search, count: int) -> State | None:
         problem, rows = search.problem, some_rows(search)
         X = filled(problem.D[rows], count)
         signed = problem.constraints.signed
-        pools = starts(search, count)
-        left = [_left_over(problem, S) for S in pools]
-        fitting = [n for n, own in enumerate(left) if own <= MISSES * min(left)]
-        fitting.sort(key=lambda n: _volume_and_misfit(pools[n], left[n]))
-        pools = [pools[n] for n in fitting]
+        pools, least = fitting(problem, starts(search, count))
         S = finished(problem, middle_pool(X, problem.repeats[rows], pools, problem.n_fixed, signed))
-        state = levelled(search, _unless_it_misses(problem, S, pools, min(left)))
+        state = levelled(search, _unless_it_misses(problem, S, pools, least))
         search.held[count] = share_held(search, state)
         cheaper = polish(search, state.S) if search.guess.white else state
         same = cheaper.count == count and (cheaper.S * state.S).sum(axis=1).min() >= SAME
@@ -80,12 +77,12 @@ def chosen_state(search: Search, count: int, white: bool) -> State:
     return in_the_middle(search, count) or search.states[count]
 
 
-def polish(search: Search, S: FloatArray) -> State:
-    """Decode, refit and re-estimate the noise until the cost stands still."""
+def polish(search: Search, S: FloatArray, most: int = MOST_POLISHING) -> State:
+    """Decode, refit and re-estimate the noise until the cost stands still, or `most` times."""
     problem = search.problem
     state = problem.decode(S, search.path.reference)
     cost = np.inf
-    for _ in range(MOST_POLISHING):
+    for _ in range(most):
         sigma, _ = search.noise.sigma(problem, state)
         state = problem.rounds(state.S, sigma, 2 * ROUNDS)
         before, cost = cost, search.cost(state)
@@ -111,6 +108,14 @@ def starts(search: Search, count: int) -> list[FloatArray]:
     return search.starts[count]
 
 
+def fitting(problem: Problem, pools: list[FloatArray]) -> tuple[list[FloatArray], float]:
+    """The pools that fit about as well as the best, by volume and misfit, and the least that one leaves."""
+    left = [_left_over(problem, S) for S in pools]
+    fit = [n for n, own in enumerate(left) if own <= MISSES * min(left)]
+    fit.sort(key=lambda n: _volume_and_misfit(pools[n], left[n]))
+    return [pools[n] for n in fit], min(left)
+
+
 def finished(problem: Problem, S: FloatArray) -> FloatArray:
     """The pool after a few rounds of plain least squares, which also make it obey what profiles must."""
     for _ in range(FINISHING):
@@ -131,9 +136,11 @@ def _volume_and_misfit(S: FloatArray, left: float) -> float:
 
 def _unless_it_misses(problem: Problem, S: FloatArray, others: list[FloatArray], least: float) -> FloatArray:
     """The pool S, or one of the others where it leaves much more than they do, all obeying what they must."""
-    own = _left_over(problem, S)
-    if own <= MISSES * least:
-        return S
+    for _ in range(MOST_FINISHING):
+        own = _left_over(problem, S)
+        if own <= MISSES * least:
+            return S
+        S = finished(problem, S)
     others = [finished(problem, other) for other in others]
     left = [_left_over(problem, other) for other in others]
     least = min(left)

@@ -8,11 +8,12 @@ from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import leading_vectors, reproducibility
 from gmcr.window.descent import ROUNDS
 from gmcr.window.evidence import RESEMBLES
-from gmcr.window.regime import finished, levelled, polish, some_rows, starts
+from gmcr.window.regime import SAME, finished, fitting, levelled, polish, some_rows, starts
 from gmcr.window.search import Search
 
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
 COOLING = (16, 8, 4, 2)  # times the noise at which a pool of given count is refitted first
+PROMISING = 2  # of the fits that have begun, those that are carried through
 BEYOND = 2  # counts fitted beyond the last one whose profiles come back at all
 
 
@@ -44,15 +45,29 @@ def fit_count(search: Search, count: int) -> None:
     pools = _dense_pools(search, n_free) if n_free else [search.pool(problem.X[:0])]
     if given is not None and len(given) == n_free:
         pools.append(search.pool(given))
-    for S in pools:
-        if not search.descended:
-            search.keep(levelled(search, finished(problem, S)))
-            continue
+    if search.descended:
         # Few components in each sample were looked for, and these may be they: usage decides their profiles too.
-        search.keep(polish(search, S))
-        search.keep(polish(search, _cooled(search, S)))
+        begun = [
+            polish(search, start, 1)
+            for S in _distinct(fitting(problem, pools)[0])
+            for start in (S, _cooled(search, S))
+        ]
+        states = [polish(search, state.S) for state in sorted(begun, key=search.cost)[:PROMISING]]
+    else:
+        states = [levelled(search, finished(problem, S)) for S in pools]
+    for state in states:
+        search.keep(state)
     if count in search.states:
         search.path.add("count", problem, search.states[count])
+
+
+def _distinct(pools: list[FloatArray]) -> list[FloatArray]:
+    """The pools without those that have the same profiles, in whatever order, as one before."""
+    kept = list[FloatArray]()
+    for S in pools:
+        if not any((S @ other.T).max(axis=1).min() >= SAME for other in kept):
+            kept.append(S)
+    return kept
 
 
 def _cooled(search: Search, S: FloatArray) -> FloatArray:

@@ -120,12 +120,14 @@ def _run(search: Search) -> None:
 def _is_dense(search: Search, count: int) -> bool:
     """Whether samples hold so many of so many components that supports cannot tell them; that state is kept.
 
-    Profiles that may be negative let samples hold everything; where noise is white, few in each is tried first.
+    Where so many do not leave white noise, supports tell nothing either. Profiles that may be negative let
+    samples hold everything; where noise is white, few in each is tried first.
     """
     if search.problem.constraints.signed and search.guess.white:
         return False
     state = in_the_middle(search, count) if hold_most(search, count) else None
-    if state is None or search.held[count] <= MOST:
+    white = search.guess.white and search.guess.count <= count
+    if state is None or (white and search.held[count] <= MOST):
         return False
     search.keep(state)
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -107,7 +107,7 @@ class Draft:
                 return False  # the old supports are back: nothing but a refit
             if heirs.size == 0 or is_hopeless(problem, before, gap, seed is not None):
                 break
-            put(S, G, heirs, refit(local, trial, heirs))
+            put(S, G, heirs, local.refit(trial, heirs)[0][heirs])
         return seed is not None and gap < problem.usage_price and self._settles(problem, S)
 
     def _settles(self, problem: Problem, S: FloatArray) -> bool:
@@ -147,15 +147,6 @@ def _common_direction(residual: FloatArray, constraints: Constraints) -> FloatAr
     profile = constraints.positive(profile)
     size = np.linalg.norm(profile)
     return profile / size if size > 0 else profile
-
-
-def refit(problem: Problem, state: State, free: np.ndarray) -> FloatArray:
-    """The profiles of the slots `free`, refitted to these samples with all others fixed."""
-    others = np.setdiff1d(np.arange(state.count), free)
-    order = np.concatenate([others, free])
-    reordered = replace(state, S=state.S[order], C=state.C[:, order])
-    S = problem.refit(reordered, n_fixed=len(others))[0]
-    return S[len(others) :]
 
 
 def positive(profile: FloatArray) -> FloatArray:
