@@ -17,7 +17,9 @@ from gmcr.window.first_guess import spanning_rows, unit_rows
 CONVERGED = 1e-8  # relative fall of the misfit over ten sweeps
 STRONG = 0.1  # of the largest sample, or of the mean channel: what is weaker is too noisy to be called pure
 OFFSET = 0.05  # of the largest mean: samples that are little more than noise are not pure
-START_SWEEPS = 200
+START_SWEEPS = (
+    100  # 25 to 200 give the same answers: means over 300 simulated tables differ by 0.0004 at most
+)
 CONE_SWEEPS = 30
 FILLINGS = 30
 SPLITS = 5

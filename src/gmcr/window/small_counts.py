@@ -13,7 +13,6 @@ from gmcr.window.search import Search
 
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
 COOLING = (16, 8, 4, 2)  # times the noise at which a pool of given count is refitted first
-PROMISING = 2  # of the fits that have begun, those that are carried through
 BEYOND = 2  # counts fitted beyond the last one whose profiles come back at all
 
 
@@ -45,14 +44,11 @@ def fit_count(search: Search, count: int) -> None:
     pools = _dense_pools(search, n_free) if n_free else [search.pool(problem.X[:0])]
     if given is not None and len(given) == n_free:
         pools.append(search.pool(given))
+    pools = _distinct(fitting(problem, pools)[0])
     if search.descended:
         # Few components in each sample were looked for, and these may be they: usage decides their profiles too.
-        begun = [
-            polish(search, start, 1)
-            for S in _distinct(fitting(problem, pools)[0])
-            for start in (S, _cooled(search, S))
-        ]
-        states = [polish(search, state.S) for state in sorted(begun, key=search.cost)[:PROMISING]]
+        begun = [polish(search, start, 1) for S in pools for start in (S, _cooled(search, S))]
+        states = [polish(search, min(begun, key=search.cost).S)]
     else:
         states = [levelled(search, finished(problem, S)) for S in pools]
     for state in states:
