@@ -48,7 +48,8 @@ def fit_count(search: Search, count: int) -> None:
     if search.descended:
         # Few components in each sample were looked for, and these may be they: usage decides their profiles too.
         begun = [polish(search, start, 1) for S in pools for start in (S, _cooled(search, S))]
-        states = [polish(search, min(begun, key=search.cost).S)]
+        best = min(begun, key=lambda state: (state.count != count, search.cost(state)))
+        states = [*begun, polish(search, best.S)]
     else:
         states = [levelled(search, finished(problem, S)) for S in pools]
     for state in states:
