@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from gmcr import GMCR, make_measured, make_mixtures
 from gmcr.window.dense_fit import filled, starting_pools
+from gmcr.window.first_guess import unit_rows
 from gmcr.window.rotations import PRIOR_SAMPLES, TOLERANCE, middle_pool
 
 
@@ -108,6 +109,18 @@ def test_more_slots_than_the_data_span_give_the_start():
     D = np.outer(np.arange(1.0, 9.0), np.ones(6))
     starts = [np.abs(np.random.default_rng(0).standard_normal((3, 6)))]
     assert middle_pool(D, np.ones(8), starts) is starts[0]
+
+
+def test_where_the_data_do_not_settle_the_space_the_starts_are_averaged():
+    rng = np.random.default_rng(0)
+    D = rng.random((20, 2)) @ rng.random((2, 12)) + 0.05 * rng.random(
+        (20, 12)
+    )  # the third is among the noise
+    first = unit_rows(rng.random((3, 12)))
+    other = unit_rows(first + 0.1 * rng.random((3, 12)))
+    S = middle_pool(D, np.ones(20), [first, other[[2, 0, 1]]])
+    np.testing.assert_allclose(S, unit_rows(first + other))
+    np.testing.assert_array_equal(middle_pool(D, np.ones(20), [first, other], n_fixed=1)[0], first[0])
 
 
 @given(st.integers(0, 2**31), st.integers(2, 4))

@@ -44,15 +44,19 @@ def middle_pool(
     """The mean of the non-negative pools that fit the samples X equally well: (slots, channels), unit norm.
 
     repeats : (samples,) how often each sample counts
-    starts : pools to start from, which the answer does not depend on but for chance; the first is returned where
-        the data do not settle the space of the profiles
+    starts : pools to start from, which the answer does not depend on but for chance; where the data do not settle
+        the space of the profiles, their mean is returned
     n_fixed : the first so many profiles stay
     signed : whether profiles may be negative, where amounts may not
     """
     n_slots, weights = len(starts[0]), np.sqrt(repeats)[:, None]
     U, values, Vt = scipy.linalg.svd(X * weights, full_matrices=False, check_finite=False)
-    if n_slots >= len(values) or values[n_slots - 1] <= max(ILL * values[0], SETTLED * values[n_slots]):
+    if n_slots >= len(values) or values[n_slots - 1] <= ILL * values[0]:
         return starts[0]
+    if values[n_slots - 1] <= SETTLED * values[n_slots]:
+        S = unit_rows(_aligned(np.array(starts), starts[0]).mean(axis=0))
+        S[:n_fixed] = starts[0][:n_fixed]
+        return S
     scores, V = U[:, :n_slots] * values[:n_slots] / weights, Vt[:n_slots]
     edge = np.sqrt(repeats.sum()) + np.sqrt(X.shape[1])
     variance = TOLERANCE * max(float(values[n_slots]) / edge, ILL * float(values[0])) ** 2
