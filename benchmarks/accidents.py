@@ -1,4 +1,4 @@
-"""What must not change an answer: the scale, the order of the samples, noise far below the data's own, being told.
+"""What must not change an answer: scale, order of the samples, noise far below the data's own, being told.
 
     python benchmarks/accidents.py
 
@@ -37,7 +37,7 @@ def run_with(folder: Any) -> Callable[[Cell], Result]:
         same = blind.n_components_ == k
         return {
             "law": all(model.noise_law_.kind == before.noise_law_.kind for model in after.values()),
-            "blind": float(np.abs(blind.components_ - before.components_).max()) if same else None,
+            "blind": float(np.abs(blind.components_ - before.components_).max()) if same else np.nan,
         } | {
             name: float(1 - matched_cosines(model.components_, before.components_).min())
             for name, model in after.items()
@@ -48,7 +48,7 @@ def run_with(folder: Any) -> Callable[[Cell], Result]:
 
 def line_of(result: dict[str, Any]) -> dict[str, Any]:
     numbers = {name: f"{max(result[name], 0.0):.1e}" for name in CHANGES}
-    blind = "another count" if result["blind"] is None else f"{result['blind']:.1e}"
+    blind = "another count" if np.isnan(result["blind"]) else f"{result['blind']:.1e}"
     return {"set": result["set"], "law": "same" if result["law"] else "another"} | numbers | {"blind": blind}
 
 
