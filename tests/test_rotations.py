@@ -113,9 +113,7 @@ def test_more_slots_than_the_data_span_give_the_start():
 
 def test_where_the_data_do_not_settle_the_space_the_starts_are_averaged():
     rng = np.random.default_rng(0)
-    D = rng.random((20, 2)) @ rng.random((2, 12)) + 0.05 * rng.random(
-        (20, 12)
-    )  # the third is among the noise
+    D = rng.random((20, 2)) @ rng.random((2, 12)) + 0.05 * rng.random((20, 12))  # two, and noise
     first = unit_rows(rng.random((3, 12)))
     other = unit_rows(first + 0.1 * rng.random((3, 12)))
     S = middle_pool(D, np.ones(20), [first, other[[2, 0, 1]]])

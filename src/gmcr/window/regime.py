@@ -135,12 +135,16 @@ def _volume_and_misfit(S: FloatArray, left: float) -> float:
 
 
 def _unless_it_misses(problem: Problem, S: FloatArray, others: list[FloatArray], least: float) -> FloatArray:
-    """The pool S, or one of the others where it leaves much more than they do, all obeying what they must."""
+    """The pool S, or one of the others where it leaves much more than they do, all obeying what they must.
+
+    Before it is given up it is finished further: a mean of pools may be a good start that only fits slowly.
+    """
+    own = _left_over(problem, S)
     for _ in range(MOST_FINISHING):
-        own = _left_over(problem, S)
         if own <= MISSES * least:
             return S
         S = finished(problem, S)
+        own = _left_over(problem, S)
     others = [finished(problem, other) for other in others]
     left = [_left_over(problem, other) for other in others]
     least = min(left)
