@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 from gmcr import make_mixtures
 from gmcr.errors import InputError
@@ -22,6 +23,7 @@ from gmcr.noise import (
     root_mean_square,
     whitenings,
 )
+from gmcr.noise.instrument import _least_squares
 
 KINDS = ("constant", "proportional", "poisson")
 
@@ -310,3 +312,15 @@ def test_degrees_of_freedom_over_all_samples():
 
 def test_degrees_of_freedom_never_run_out():
     assert degrees_of_freedom(np.ones((2, 3)), np.ones((2, 5))).min() == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(0, 3))
+def test_terms_of_an_instrument_by_least_squares_as_scipy_has_them(seed, n):
+    rng = np.random.default_rng(seed)
+    terms = rng.uniform(0, 1, 30)[:, None] ** np.arange(float(n))
+    values, weights = terms @ rng.normal(size=n) + rng.normal(size=30), 10 ** rng.uniform(-2, 2, 30)
+    found = _least_squares(terms, values, weights)
+    root = np.sqrt(weights)
+    known = nnls(terms * root[:, None], values * root)[0] if n else np.zeros(0)
+    np.testing.assert_allclose(found, known, atol=1e-8)

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gmcr import GMCR, make_measured, make_mixtures
-from gmcr.window.dense_fit import filled, starting_pools
+from gmcr.window.dense_fit import filled, near_pools, starting_pools
 from gmcr.window.first_guess import unit_rows
+from gmcr.window.regime import _hedged
 from gmcr.window.rotations import PRIOR_SAMPLES, TOLERANCE, middle_pool
 
 
@@ -171,3 +172,22 @@ def test_many_slots_that_hardly_differ_leave_no_empty_profile():
     pools = starting_pools(made.D, 20)
     assert all((np.linalg.norm(S, axis=1) > 0.99).all() for S in pools)
     assert (np.linalg.norm(middle_pool(made.D, np.ones(60), pools), axis=1) > 0.99).all()
+
+
+def test_a_hedge_is_nothing_where_pools_agree_and_half_where_they_share_nothing():
+    S = np.eye(4)[:3]
+    np.testing.assert_allclose(_hedged(S, S[[2, 0, 1]]), S, atol=1e-12)  # in another order of slots
+    np.testing.assert_allclose(
+        _hedged(S, np.array([S[0], S[1], np.eye(4)[3]]))[2], np.eye(4)[2:].sum(axis=0) / np.sqrt(2)
+    )
+    near = unit(S + 0.01 * np.eye(4)[3])
+    assert (1 - (_hedged(S, near) * S).sum(axis=1)).max() < 1e-9
+
+
+def test_near_pools_keep_pure_samples():
+    rng = np.random.default_rng(0)
+    S = unit(rng.uniform(0.1, 1, (3, 40)))
+    C = np.vstack([2 * np.eye(3), rng.dirichlet(np.ones(3), 40)])
+    for pool in near_pools(C @ S, 3)[:2]:
+        assert cosines(pool, S).min() > 1 - 1e-12
+    assert min(cosines(pool, S).min() for pool in starting_pools(C @ S, 3)) < 1 - 1e-4  # which move on

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
+from numba import njit
 from numpy.random import Generator
-from scipy.optimize import nnls
 from scipy.stats import chi2
 
 from gmcr.noise.estimation import left_per_entry
@@ -141,19 +141,36 @@ def _likeliest_terms(terms: FloatArray, seen: FloatArray, sizes: FloatArray, gai
     return found
 
 
-def _scored(
-    terms: FloatArray, seen: FloatArray, sizes: FloatArray, given: FloatArray
-) -> tuple[FloatArray, float]:
-    """The most likely factors, by Fisher scoring, and −2 log-likelihood: a mean square is chi-square."""
-    variance = np.full_like(seen, np.average(seen, weights=sizes))
+@njit(cache=True)
+def _scored(terms, seen, sizes, given):
+    """The most likely factors, by Fisher scoring, and −2 log-likelihood but for a constant: squares are χ²."""
+    scale = (seen * sizes).sum() / sizes.sum()
     # What is far below the rest cannot be told from errors of the fit, and would have all the weight.
-    least, factors = RESOLVED * variance[0], np.zeros(terms.shape[1])
+    seen, given, factors = np.maximum(seen / scale, RESOLVED), given / scale, np.zeros(terms.shape[1])
+    variance = np.ones(len(seen))
     for _ in range(SCORINGS):
-        weights = np.sqrt(sizes) / variance
-        if terms.shape[1]:
-            factors = nnls(terms * weights[:, None], (seen - given) * weights)[0]
-        variance = np.maximum(given + terms @ factors, least)
-    return factors, float((sizes * (np.log(variance) + np.maximum(seen, least) / variance)).sum())
+        weights = sizes / variance**2
+        factors = _least_squares(terms, seen - given, weights)
+        variance = np.maximum(given + terms @ factors, RESOLVED)
+    return factors * scale, (sizes * (np.log(variance) + seen / variance)).sum()
+
+
+@njit(cache=True)
+def _least_squares(terms, values, weights):
+    """Non-negative factors of a few terms: of those over each of their subsets, the best that has no negative."""
+    n = terms.shape[1]
+    norms = np.sqrt(weights @ terms**2 + 1e-300)
+    unit = terms / norms
+    normal, right = unit.T @ (unit * weights.reshape(-1, 1)), unit.T @ (values * weights)
+    best, gain = np.zeros(n), 0.0
+    for subset in range(1, 2**n):
+        used = np.array([j for j in range(n) if subset >> j & 1])
+        ridge = 1e-14 * np.eye(len(used))  # of collinear terms; their norm is one
+        factors = np.linalg.solve(normal[used][:, used] + ridge, right[used])
+        if factors.min() >= 0.0 and factors @ right[used] > gain:
+            best[:] = 0.0
+            best[used], gain = factors, factors @ right[used]
+    return best / norms
 
 
 LAWS.add(Instrument.kind, Instrument)

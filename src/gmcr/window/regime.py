@@ -8,12 +8,16 @@ noise only judges what is held. Which of the two it is follows from the share th
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from gmcr.noise import Sigma, rounding_floor
 from gmcr.validation import FloatArray
-from gmcr.window.dense_fit import STRONG, filled, sample_sizes, starting_pools
+from gmcr.window.dense_fit import STRONG, filled, near_pools, sample_sizes, starting_pools
 from gmcr.window.descent import ROUNDS
+from gmcr.window.first_guess import unit_rows
 from gmcr.window.problem import Problem, State
 from gmcr.window.rotations import middle_pool
 from gmcr.window.search import Search, leaves_white_noise
@@ -58,11 +62,12 @@ def in_the_middle(search: Search, count: int) -> State | None:
         X = filled(problem.D[rows], count)
         signed = problem.constraints.signed
         pools, least = fitting(problem, starts(search, count))
-        S = finished(problem, middle_pool(X, problem.repeats[rows], pools, problem.n_fixed, signed))
+        middle = middle_pool(X, problem.repeats[rows], pools, problem.n_fixed, signed)
+        S = finished(problem, _hedged(middle, _smallest_pool(search, count)))
         state = levelled(search, _unless_it_misses(problem, S, pools, least))
         search.held[count] = share_held(search, state)
-        cheaper = polish(search, state.S) if search.guess.white else state
-        same = cheaper.count == count and (cheaper.S * state.S).sum(axis=1).min() >= SAME
+        cheaper = polish(search, state.S, near=True) if search.guess.white else state
+        same = _same_slots(cheaper.S, state.S)
         search.middles[count] = cheaper if same and leaves_white_noise(search, cheaper) else state
     return search.middles[count]
 
@@ -77,8 +82,11 @@ def chosen_state(search: Search, count: int, white: bool) -> State:
     return in_the_middle(search, count) or search.states[count]
 
 
-def polish(search: Search, S: FloatArray, most: int = MOST_POLISHING) -> State:
-    """Decode, refit and re-estimate the noise until the cost stands still, or `most` times."""
+def polish(search: Search, S: FloatArray, most: int = MOST_POLISHING, near: bool = False) -> State:
+    """Decode, refit and re-estimate the noise until the cost stands still, or `most` times.
+
+    near : no longer than the profiles stay the same
+    """
     problem = search.problem
     state = problem.decode(S, search.path.reference)
     cost = np.inf
@@ -86,9 +94,13 @@ def polish(search: Search, S: FloatArray, most: int = MOST_POLISHING) -> State:
         sigma, _ = search.noise.sigma(problem, state)
         state = problem.rounds(state.S, sigma, 2 * ROUNDS)
         before, cost = cost, search.cost(state)
-        if before - cost < 1.0:
+        if before - cost < 1.0 or (near and not _same_slots(state.S, S)):
             break
     return state
+
+
+def _same_slots(S: FloatArray, other: FloatArray) -> bool:
+    return len(S) == len(other) and bool((S * other).sum(axis=1).min() >= SAME)
 
 
 def _rotates(search: Search, count: int) -> bool:
@@ -101,11 +113,32 @@ def _rotates(search: Search, count: int) -> bool:
 def starts(search: Search, count: int) -> list[FloatArray]:
     """Starting pools of `count` slots, from some of the samples; computed once."""
     if count not in search.starts:
-        problem = search.problem
-        X = problem.constraints.positive(filled(problem.D[some_rows(search)], count))
-        pools = starting_pools(X, count - problem.n_fixed, problem.constraints.signed)
-        search.starts[count] = [search.pool(S) for S in pools]
+        search.starts[count] = _pools(starting_pools, search, count)
     return search.starts[count]
+
+
+def _smallest_pool(search: Search, count: int) -> FloatArray:
+    """Of the pools that stay near samples and pure channels, the smallest at no misfit it would not repay."""
+    return fitting(search.problem, _pools(near_pools, search, count))[0][0]
+
+
+def _pools(make: Callable[..., list[FloatArray]], search: Search, count: int) -> list[FloatArray]:
+    problem = search.problem
+    X = problem.constraints.positive(filled(problem.D[some_rows(search)], count))
+    return [search.pool(S) for S in make(X, count - problem.n_fixed, problem.constraints.signed)]
+
+
+def _hedged(S: FloatArray, other: FloatArray) -> FloatArray:
+    """The pool S, moved towards another one where they differ so much that one of them must be wrong.
+
+    The other profile weighs the squared sine of the angle between the two beside one: nothing within the range
+    that fits equally well, whose middle is S, but half of the answer where they have nothing in common. A mean of
+    two guesses is never as wrong as the wrong one.
+    """
+    cosines = S @ other.T
+    other = other[linear_sum_assignment(-cosines)[1]]
+    weight = 1.0 - np.minimum((S * other).sum(axis=1, keepdims=True), 1.0) ** 2
+    return unit_rows(S + weight * other)
 
 
 def fitting(problem: Problem, pools: list[FloatArray]) -> tuple[list[FloatArray], float]:
