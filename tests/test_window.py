@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from gmcr import GMCR
+from gmcr import GMCR, make_measured, make_mixtures
 from gmcr.constraints import Constraints, ReferenceProfile
 from gmcr.decoding.prices import usage_price
-from gmcr.mixtures import make_mixtures
 from gmcr.noise import Constant, Correlation, Proportional, Sigma
 from gmcr.rank import noise_edge
 from gmcr.scoring import compare
@@ -442,3 +441,15 @@ def test_signal_left_over_is_not_taken_for_proportional_noise(seed):
     model = GMCR(n_jobs=1).fit(mix.D)
     assert model.noise_law_.kind == "constant"
     assert 24 <= model.n_components_ <= 33
+
+
+def test_a_slot_that_lost_its_last_sample_to_another_is_left_alone():
+    made = make_measured(6, random_state=2, purity=0.7)  # no white noise: many slots, each in few samples
+    assert GMCR(random_state=0).fit(made.D).n_components_ > 0
+
+
+def test_few_broad_bands_in_each_sample_are_not_taken_for_most_in_every_one():
+    mix = make_mixtures(8, 64, snr_db=30, profiles="bands", random_state=25)
+    model = GMCR(random_state=0).fit(mix.D)
+    assert model.n_components_ == 8
+    assert (model.concentrations_ != 0).mean() < 0.5

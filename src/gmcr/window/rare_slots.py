@@ -101,6 +101,8 @@ def _without_strongest(problem: Problem, draft: Draft, j: int) -> Iterator[Float
     of that one."""
     state = draft.state
     rows = np.flatnonzero(state.C[:, j])
+    if len(rows) == 0:  # another change took its last sample
+        return
     part = state.rows(rows)
     amounts = part.C[:, j] / part.sigma.per_sample()
     strongest = np.argmax(amounts)

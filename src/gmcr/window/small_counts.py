@@ -47,7 +47,7 @@ def fit_count(search: Search, count: int) -> None:
     pools = _distinct(fitting(problem, pools)[0])
     if search.descended:
         # Few components in each sample were looked for, and these may be they: usage decides their profiles too.
-        begun = [polish(search, start, 1) for S in pools for start in (S, _cooled(search, S))]
+        begun = [polish(search, start, 1) for S in pools for start in (S, cooled(search, S))]
         best = min(begun, key=lambda state: (state.count != count, search.cost(state)))
         states = [*begun, polish(search, best.S)]
     else:
@@ -67,7 +67,7 @@ def _distinct(pools: list[FloatArray]) -> list[FloatArray]:
     return kept
 
 
-def _cooled(search: Search, S: FloatArray) -> FloatArray:
+def cooled(search: Search, S: FloatArray) -> FloatArray:
     """The pool after a descent from a coarser noise: what small amounts blur, sparse supports sharpen."""
     problem = search.problem
     sigma, _ = search.noise.sigma(problem, problem.decode(S, search.path.reference))

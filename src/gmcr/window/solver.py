@@ -35,9 +35,10 @@ from gmcr.window.regime import (
     in_the_middle,
     levelled,
     polish,
+    share_held,
 )
 from gmcr.window.search import Options, Search, leaves_white_noise, prepare
-from gmcr.window.small_counts import SMALL_COUNT, fit_count, fit_counts, profiles_back
+from gmcr.window.small_counts import SMALL_COUNT, cooled, fit_count, fit_counts, profiles_back
 
 REFINEMENTS = 3  # rounds of the moves for an all but finished state, as long as supports change
 REHEATS = 5  # descents after the first, at most
@@ -120,17 +121,27 @@ def _run(search: Search) -> None:
 def _is_dense(search: Search, count: int) -> bool:
     """Whether samples hold so many of so many components that supports cannot tell them; that state is kept.
 
-    Where so many do not leave white noise, supports tell nothing either. Profiles that may be negative let
-    samples hold everything; where noise is white, few in each is tried first.
+    Where so many do not leave white noise, supports tell nothing either. Where they could and the middle of what
+    fits does not, cooling it tells whether few in each would do. Profiles that may be negative let samples hold
+    everything; where noise is white, few in each is tried first.
     """
     if search.problem.constraints.signed and search.guess.white:
         return False
     state = in_the_middle(search, count) if hold_most(search, count) else None
     white = search.guess.white and search.guess.count <= count
-    if state is None or (white and search.held[count] <= MOST):
+    if state is None or (white and (search.held[count] <= MOST or _few_do(search, state))):
         return False
     search.keep(state)
     return True
+
+
+def _few_do(search: Search, state: State) -> bool:
+    """Whether few components in each sample are cheaper where a state with most of them leaves no white noise."""
+    if leaves_white_noise(search, state):
+        return False
+    most, few = polish(search, state.S, 1), polish(search, cooled(search, state.S), 1)
+    cheaper = few.count == state.count and search.cost(few) < search.cost(most)
+    return cheaper and share_held(search, few) < SPARSE
 
 
 # Many more samples than the search needs
