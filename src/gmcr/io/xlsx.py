@@ -27,16 +27,19 @@ def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
     from openpyxl import load_workbook
 
     # Given as an open file, the workbook may have any name.
-    book = load_workbook(open(path, "rb"), read_only=True, data_only=True, keep_links=False)  # noqa: SIM115
-    sheets = {sheet.title: sheet for sheet in book.worksheets}
-    if asked.name is not None and asked.name not in sheets:
-        raise InputError(f"{path} has no sheet {asked.name!r}, but {', '.join(sheets)}; name one of these.")
-    for title in [asked.name] if asked.name is not None else sheets:
-        rows, first = _rows(path, sheets[title])
-        if rows:
-            break
-    else:
-        raise FileError(f"{path} is empty; give a sheet with a row of numbers per sample.")
+    with open(path, "rb") as file:
+        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        sheets = {sheet.title: sheet for sheet in book.worksheets}
+        if asked.name is not None and asked.name not in sheets:
+            raise InputError(
+                f"{path} has no sheet {asked.name!r}, but {', '.join(sheets)}; name one of these."
+            )
+        for title in [asked.name] if asked.name is not None else sheets:
+            rows, first = _rows(path, sheets[title])
+            if rows:
+                break
+        else:
+            raise FileError(f"{path} is empty; give a sheet with a row of numbers per sample.")
     notes = [] if len(sheets) == 1 else [f"The sheet {title!r} was taken, one of {len(sheets)}."]
     grid = _grid(path, rows, first)
     _refuse_formulas(path, str(title), grid, first)
@@ -138,16 +141,17 @@ def _refuse_formulas(path: FilePath, title: str, grid: Grid, first: tuple[int, i
         return
     from openpyxl import load_workbook
 
-    sheet = load_workbook(open(path, "rb"), read_only=True, data_only=False, keep_links=False)[title]  # noqa: SIM115
-    sheet.reset_dimensions()
-    rows = sheet.iter_rows(min_row=first[0] + 1, min_col=first[1] + 1, values_only=True)
-    for i, row in zip(range(len(empty)), rows):
-        for j in np.flatnonzero(empty[i, : len(row)]):
-            if row[j] is not None:
-                raise InputError(
-                    f"{grid.place(i, int(j))} is a formula without a stored value; "
-                    "save the workbook once in a spreadsheet program."
-                )
+    with open(path, "rb") as file:
+        sheet = load_workbook(file, read_only=True, data_only=False, keep_links=False)[title]
+        sheet.reset_dimensions()
+        rows = sheet.iter_rows(min_row=first[0] + 1, min_col=first[1] + 1, values_only=True)
+        for i, row in zip(range(len(empty)), rows):
+            for j in np.flatnonzero(empty[i, : len(row)]):
+                if row[j] is not None:
+                    raise InputError(
+                        f"{grid.place(i, int(j))} is a formula without a stored value; "
+                        "save the workbook once in a spreadsheet program."
+                    )
 
 
 def _is_workbook(path: FilePath) -> bool:
