@@ -181,7 +181,11 @@ def table_of(cell: Cell, folder: Any) -> tuple[np.ndarray, np.ndarray, np.ndarra
     k, purity = int(random.integers(2, 6, endpoint=True)), MIXED[cell["row"]]
     purity = float(random.uniform(0.72, 0.96)) if purity is None else purity
     made = make_measured(
-        k, random_state=cell["seed"], purity=max(purity, 1.1 / k) if purity != "pure" else purity
+        k,
+        random_state=cell["seed"],
+        purity=max(purity, 1.1 / k) if purity != "pure" else purity,
+        concentrations=("lognormal", "dirichlet", "elution", "reaction", "few", "image", "titration"),
+        disturbed=("shift", "baseline", "saturation", "correlated noise"),
     )
     return made.D, made.S, made.C, k
 

@@ -5,6 +5,7 @@ import pytest
 
 from gmcr import make_measured
 from gmcr.errors import InputError
+from gmcr.mixtures.disturbances import DISTURBANCES
 from gmcr.mixtures.measured import CONCENTRATIONS, PROFILES
 from gmcr.noise import Instrument, law_of
 
@@ -40,6 +41,39 @@ def test_without_disturbance_what_is_left_is_the_noise():
     assert left.std() == pytest.approx(0.01, rel=0.03)
 
 
+@pytest.mark.parametrize("name", DISTURBANCES)
+def test_each_disturbance_alone(name):
+    seen = []
+    for seed in range(60):
+        made = make_measured(3, 20, 30, random_state=seed, disturbed=[name], law=Instrument(1e-4))
+        plain = make_measured(3, 20, 30, random_state=seed, disturbed=False, law=Instrument(1e-4))
+        assert set(made.kinds) <= {"profiles", "concentrations", name}
+        assert made.sigma.shape == made.D.shape
+        np.testing.assert_array_equal(made.S, plain.S)
+        assert np.isfinite(made.D).all()
+        seen.append(name in made.kinds)
+        if name in ("closure", "wide range"):  # of the amounts: the model still holds
+            np.testing.assert_allclose(made.D, made.C @ made.S, atol=1e-3)
+        elif seen[-1] and name not in (
+            "correlated noise",
+            "correlated samples",
+            "heavy tails",
+            "channel noise",
+        ):
+            np.testing.assert_array_equal(made.C, plain.C)
+            below = (
+                made.kinds[name] == 0.0 and made.D.min() >= 0
+            )  # clipped where nothing may have been negative
+            assert below or np.abs(made.D - plain.D).max() > 0
+    assert 0 < sum(seen) < 60
+
+
+def test_one_component_and_many():
+    for kind in CONCENTRATIONS:
+        assert make_measured(1, 10, 20, random_state=0, concentrations=kind).S.shape == (1, 20)
+    assert make_measured(100, n_features=60, random_state=0, concentrations="few").S.shape == (100, 60)
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_purity(seed):
     assert shares(make_measured(4, 60, 40, random_state=seed, purity="pure")).max(axis=0).min() >= 0.98
@@ -51,6 +85,9 @@ def test_purity(seed):
     [
         ({"profiles": "lines"}, "profiles must be one of 'peaks', 'bands'"),
         ({"concentrations": "flat"}, "concentrations must be one of 'lognormal'"),
+        ({"concentrations": ()}, "concentrations must be one of"),
+        ({"disturbed": ["rain"]}, "disturbed must be True, False or some of 'shift'"),
+        ({"disturbed": "shift"}, "disturbed must be"),
         ({"purity": 0.1}, "purity must be"),
         ({"purity": "clean"}, "purity must be"),
         ({"n_components": 0}, "n_components must be"),

@@ -444,7 +444,14 @@ def test_signal_left_over_is_not_taken_for_proportional_noise(seed):
 
 
 def test_a_slot_that_lost_its_last_sample_to_another_is_left_alone():
-    made = make_measured(6, random_state=2, purity=0.7)  # no white noise: many slots, each in few samples
+    kinds = ("lognormal", "dirichlet", "elution", "reaction", "few", "image", "titration")
+    disturbed = (
+        "shift",
+        "baseline",
+        "saturation",
+        "correlated noise",
+    )  # no white noise: many slots, each rare
+    made = make_measured(6, random_state=2, purity=0.7, concentrations=kinds, disturbed=disturbed)
     assert GMCR(random_state=0).fit(made.D).n_components_ > 0
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import expm
-from scipy.ndimage import gaussian_filter, gaussian_filter1d
+from scipy.ndimage import gaussian_filter
 
 from gmcr.errors import InputError
+from gmcr.mixtures.disturbances import AMOUNTS, CLEAN, DISTURBANCES, READINGS, draw_law, draw_noise
 from gmcr.noise import Instrument, NoiseLaw
 from gmcr.validation import FloatArray, as_generator, check_whole, require
 
@@ -31,6 +32,7 @@ class Measured:
     C : (samples, components) concentrations
     S : (components, channels) profiles of unit norm
     law : the law of the noise
+    sigma : (samples, channels) its standard deviation, before anything is read off
     kinds : what was drawn: kind of profiles and of concentrations, and how strong each disturbance is
     """
 
@@ -38,6 +40,7 @@ class Measured:
     C: FloatArray
     S: FloatArray
     law: Instrument
+    sigma: FloatArray
     kinds: dict[str, str | float]
 
     def __repr__(self) -> str:
@@ -54,11 +57,11 @@ def make_measured(
     n_features: int | None = None,
     random_state: int | Generator | None = None,
     *,
-    profiles: str | None = None,
-    concentrations: str | None = None,
+    profiles: str | Collection[str] | None = None,
+    concentrations: str | Collection[str] | None = None,
     purity: Purity = "any",
     law: Instrument | None = None,
-    disturbed: bool = True,
+    disturbed: bool | Collection[str] = True,
 ) -> Measured:
     """Draw a table that behaves like a measured one; what is not given is drawn too.
 
@@ -67,12 +70,16 @@ def make_measured(
     n_components : number of components; by default two to six
     n_samples, n_features : samples and channels; by default up to 400 and 500, on a logarithmic scale
     random_state : seed, generator or None
-    profiles : "peaks", "bands", "sticks" or "mixed"
-    concentrations : "lognormal", "dirichlet", "elution", "reaction", "few", "image" or "titration"
+    profiles : "peaks", "bands", "sticks" or "mixed", or several of them to draw from
+    concentrations : "lognormal", "dirichlet", "elution", "reaction", "few", "image", "titration" or "design",
+        or several of them to draw from
     purity : "any", as it comes; "pure", each component alone in some sample (at least 0.98 of its signal); a
         number, no component has a larger share of any sample's signal
     law : law of the noise; by default constant, with or without parts that go with the signal
-    disturbed : whether axes may shift, baselines drift, detectors saturate and noise be correlated
+    disturbed : whether the table may have what instruments and samples do to it, each by chance: True, False, or
+        which of "shift", "baseline", "saturation", "scatter", "drift", "foreign samples", "closure",
+        "wide range", "correlated noise", "correlated samples", "heavy tails", "channel noise", "spikes",
+        "clipping"
 
     Returns
     -------
@@ -100,28 +107,49 @@ def make_measured(
     C = np.maximum(CONCENTRATIONS[kind_c](rng, m, k), 0.0)
     C[:, rng.integers(k)] *= np.exp(rng.uniform(-3, -1)) if rng.random() < 0.2 else 1.0  # a trace
     C = _with_purity(rng, C, S, purity)
+    allowed, told = _allowed(disturbed), dict[str, str | float](profiles=kind_s, concentrations=kind_c)
+
+    def happens(name: str) -> bool:
+        return name in allowed and rng.random() < DISTURBANCES[name]
+
+    for name, change in AMOUNTS.items():
+        if happens(name):
+            C, told[name] = change(rng, C)
     C /= (C @ S).max()
     clean = C @ S
-    told: dict[str, str | float] = {"profiles": kind_s, "concentrations": kind_c}
-    noise = _law(rng) if law is None else law
+    noise = draw_law(rng) if law is None else law
     require(isinstance(noise, NoiseLaw), "law", "an object of gmcr.noise", law)
-    smooth = 0.0
-    if disturbed:
-        for name, (often, change) in DISTURBANCES.items():
-            if rng.random() < often:
-                clean, told[name] = change(rng, clean)
-        if rng.random() < 0.25:
-            smooth = told["correlated noise"] = rng.uniform(0.5, 2.5)
-    D = clean + (noise.draw(clean, rng) - clean if not smooth else _smoothed(rng, noise, clean, smooth))
-    return Measured(D, C, S, noise, told)
+    for name, change in CLEAN.items():
+        if happens(name):
+            clean, told[name] = change(rng, clean)
+    errors, sigma, how = draw_noise(rng, noise, clean, happens)
+    D, told = clean + errors, told | how
+    for name, change in READINGS.items():
+        if happens(name):
+            D, told[name] = change(rng, D)
+    return Measured(D, C, S, noise, sigma, told)
 
 
-def _kind(rng: Generator, asked: str | None, kinds: dict[str, Callable[..., FloatArray]], name: str) -> str:
-    if asked is None:
-        return str(rng.choice(list(kinds)))
-    if asked not in kinds:
+def _allowed(disturbed: bool | Collection[str]) -> Collection[str]:
+    if isinstance(disturbed, bool):
+        return DISTURBANCES if disturbed else ()
+    unknown = [name for name in disturbed if name not in DISTURBANCES]
+    if unknown or isinstance(disturbed, str):
+        names = ", ".join(map(repr, DISTURBANCES))
+        raise InputError(f"disturbed must be True, False or some of {names}, but is {disturbed!r}.")
+    return disturbed
+
+
+def _kind(
+    rng: Generator,
+    asked: str | Collection[str] | None,
+    kinds: dict[str, Callable[..., FloatArray]],
+    name: str,
+) -> str:
+    some = list(kinds) if asked is None else [asked] if isinstance(asked, str) else list(asked)
+    if not some or not set(some) <= set(kinds):
         raise InputError(f"{name} must be one of {', '.join(map(repr, kinds))}, but is {asked!r}.")
-    return asked
+    return some[0] if len(some) == 1 else str(rng.choice(some))
 
 
 def _log_uniform(rng: Generator, low: float, high: float) -> int:
@@ -238,6 +266,12 @@ def _titration(rng: Generator, m: int, k: int) -> FloatArray:
     return -np.diff(np.hstack([np.ones((m, 1)), passed, np.zeros((m, 1))]), axis=1)
 
 
+def _design(rng: Generator, m: int, k: int) -> FloatArray:
+    """Mixtures weighed in at a few levels each, as a chemist designs them."""
+    levels = int(rng.integers(3, 6, endpoint=True))
+    return rng.integers(0, levels, (m, k)) / (levels - 1) + np.eye(k)[np.arange(m) % k] / levels
+
+
 CONCENTRATIONS = {
     "lognormal": _lognormal,
     "dirichlet": _dirichlet,
@@ -246,6 +280,7 @@ CONCENTRATIONS = {
     "few": _few,
     "image": _image,
     "titration": _titration,
+    "design": _design,
 }
 
 
@@ -272,44 +307,3 @@ def _with_purity(rng: Generator, C: FloatArray, S: FloatArray, purity: Purity) -
             f'purity must be "any", "pure" (with {k} samples or more) or a number above 1/{k}, but is {purity!r}.'
         )
     return shares * total / size
-
-
-# What instruments do
-
-
-def _shifted(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
-    x, size = np.arange(clean.shape[1]), float(np.exp(rng.uniform(np.log(0.02), np.log(0.3))))
-    return np.array([np.interp(x + rng.normal(0, size), x, row) for row in clean]), size
-
-
-def _with_baseline(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
-    size = float(np.exp(rng.uniform(-7, -3.5)))
-    x = np.linspace(-1, 1, clean.shape[1]) ** np.arange(3)[:, None]
-    drift = np.abs(gaussian_filter1d(rng.standard_normal((len(clean), 3)), 3, axis=0) @ x)
-    return clean + size * clean.max() * drift / drift.max(), size
-
-
-def _saturated(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
-    size = float(rng.uniform(0.01, 0.1))
-    return clean / (1 + size * clean / clean.max()), size
-
-
-DISTURBANCES = {
-    "shift": (0.2, _shifted),
-    "baseline": (0.25, _with_baseline),
-    "saturation": (0.15, _saturated),
-}
-
-
-def _law(rng: Generator) -> Instrument:
-    """Constant noise of 0.01 to 1.5 % of the highest signal, often with parts that go with the signal."""
-    level = float(np.exp(rng.uniform(np.log(1e-4), np.log(1.5e-2))))
-    gain = float(0.05 * level * np.exp(rng.uniform(-2, 1))) if rng.random() < 0.4 else 0.0
-    slope = float(np.exp(rng.uniform(np.log(5e-4), np.log(1.5e-2)))) if rng.random() < 0.4 else 0.0
-    return Instrument(level, gain, slope)
-
-
-def _smoothed(rng: Generator, law: Instrument, clean: FloatArray, width: float) -> FloatArray:
-    """Noise that is correlated along the channels."""
-    white = gaussian_filter1d(rng.standard_normal(clean.shape), width, axis=1)
-    return law.sigma(clean, clean).entries * white / white.std()
