@@ -123,7 +123,8 @@ def make_measured(
         if happens(name):
             clean, told[name] = change(rng, clean)
     errors, sigma, how = draw_noise(rng, noise, clean, happens)
-    D, told = clean + errors, told | how
+    told.update(how)
+    D = clean + errors
     for name, change in READINGS.items():
         if happens(name):
             D, told[name] = change(rng, D)
