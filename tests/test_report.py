@@ -835,7 +835,7 @@ def test_reports_kept_by_the_first_version_are_made_anew(tmp_path, capsys):
     assert read.tables["table-conditions"][5][2:5] == ["holds", "0.4735", "0"]
     for text in (
         "glucose (1) could look different and fit as well.",
-        "The evidence leaves 2 to 3; 3 was chosen.",
+        "3, the evidence leaves 2 to 3.",
         "Something was odd.",
         "gmcr fit mix.csv -o run",
     ):

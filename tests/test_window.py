@@ -343,27 +343,32 @@ def test_what_comes_back():
 
 def test_what_decides_the_count():
     guess, counts = Guess(Constant(1.0), 7, False), list(range(1, 13))
+
+    def cheapest(best, among=counts):
+        return {k: 10.0 * abs(k - best) for k in among}
+
     back = {1: 0.99, 2: 0.99, 3: 0.995, 4: 0.5, 5: 0.4, 6: 0.3}
-    real = decide(5, guess, False, counts, back)
+    real = decide(cheapest(5), guess, False, back)
     assert (real.count, real.decided_by, real.firm) == (3, "reproducibility", True)
     assert "3 components" in str(real)
-    agreed = decide(3, guess, False, counts, back)
+    assert (real.costs[5], real.costs[6], real.white_rank, real.sparse) == (0.0, 10.0, False, False)
+    agreed = decide(cheapest(3), guess, False, back)
     assert (agreed.count, agreed.decided_by, agreed.firm) == (3, "cost", True)
     steady = {1: 0.99, 2: 0.97, 3: 0.96, 4: 0.9, 5: 0.7, 6: 0.6}
-    white = decide(5, guess, True, counts, steady)
+    white = decide(cheapest(5), guess, True, steady)
     assert (white.count, white.decided_by) == (5, "cost")
     against = decide(
-        5, guess, True, counts, back
+        cheapest(5), guess, True, back
     )  # white noise, but the profiles of 4 and 5 do not come back
     assert (against.count, against.low, against.high) == (3, 3, 5)
     ranked = replace(guess, count=4, white=True)
-    dense = decide(5, ranked, True, counts, steady)
+    dense = decide(cheapest(5), ranked, True, steady)
     assert (dense.count, dense.decided_by, dense.low, dense.high) == (4, "rank", 4, 5)
-    assert decide(5, ranked, True, counts, steady, sparse=True).count == 5
-    assert decide(40, guess, False, [3, 40], back).count == 40  # more than halves were asked about
-    unsure = decide(4, guess, False, counts, {1: 0.99, 2: 0.9, 3: 0.7, 4: 0.6, 5: 0.5})
+    assert decide(cheapest(5), ranked, True, steady, sparse=True).count == 5
+    assert decide(cheapest(40, [3, 40]), guess, False, back).count == 40  # more than halves were asked about
+    unsure = decide(cheapest(4), guess, False, {1: 0.99, 2: 0.9, 3: 0.7, 4: 0.6, 5: 0.5})
     assert (unsure.count, unsure.low, unsure.high) == (2, 2, 4)
-    asked = decide(5, guess, False, [4, 5, 6], {}, asked=6)
+    asked = decide(cheapest(5, [4, 5, 6]), guess, False, {}, asked=6)
     assert (asked.count, asked.decided_by) == (6, "you")
 
 

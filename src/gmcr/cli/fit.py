@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
@@ -209,7 +209,7 @@ def _as_dict(model: GMCR | EBgMCR) -> dict[str, Any]:
     found = model.decomposition_
     if isinstance(model, GMCR):
         sizes = {"samples": found.n_samples, "channels": found.n_channels, "components": found.n_components}
-        learned = {"evidence": asdict(model.count_), "noise_law": model.noise_law_.as_dict()}
+        learned = {"evidence": model.count_.as_dict(), "noise_law": model.noise_law_.as_dict()}
         fit = {"r2": found.fit["r2"], "usage": found.usage, "interrupted": model.interrupted_}
         return sizes | learned | fit
     of_bands = ("low", "high", "epoch", "count", "r2")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, ReferenceProfile, constraint_of
 from gmcr.constraints.closure import as_fractions, closure_scales
+from gmcr.counting import weighed
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
@@ -31,6 +32,7 @@ from gmcr.window.evidence import Evidence
 from gmcr.window.frozen_pool import FrozenPool, Noise
 from gmcr.window.listening import run
 from gmcr.window.pool_confidence import Judge, are_training_samples
+from gmcr.window.search import Options
 from gmcr.window.signs import Signs, refuse_negative, seen_signs
 from gmcr.window.solver import Solution
 
@@ -200,16 +202,16 @@ class GMCR(Solver):
             training = np.ascontiguousarray(samples[rows])
             known = None if sigma is None else sigma[rows]
             options = check_options(self, law, known, layout[rows], warm_start, samples.shape[1])
-            solution = run(
-                training,
-                options,
-                repeats,
+            solve = partial(
+                run,
+                repeats=repeats,
                 r2_band=self.r2_band,
-                checkpoint=checkpoint,
                 callback=self.callback,
                 shown=bool(self.verbose),
                 n_jobs=self.n_jobs,
             )
+            solution = solve(training, options, checkpoint=checkpoint)
+            solution = _at_the_likeliest_count(training, options, solution, solve)
             if solution.interrupted:
                 warnings.warn("the fit was interrupted; this is the best found so far.", stacklevel=2)
             asked, count = options.n_components, solution.state.count
@@ -414,7 +416,6 @@ class GMCR(Solver):
             arrays["closure_scales"] = self.closure_scales_
         if self.fixed_components is not None:
             arrays["fixed_components"] = check_pool(self.fixed_components)
-        reproducibility = list(self.count_.reproducibility.items())  # JSON's keys are texts
         if self._constraints.fixed is not None:
             arrays["reference"] = self._constraints.fixed
         if self._decoded is not self.concentrations_:
@@ -424,7 +425,7 @@ class GMCR(Solver):
             "parameters": self._storable_parameters(),
             "constraints": obeyed,
             "usage_price": self.usage_price_,
-            "evidence": asdict(self.count_) | {"reproducibility": reproducibility},
+            "evidence": self.count_.as_dict(),
             "noise_correlation": list(self.noise_correlation_.along),
             "interrupted": self.interrupted_,
             "violations": self.violations_,
@@ -453,10 +454,29 @@ class GMCR(Solver):
         )  # older files: none
         model._judge = Judge.unpack(arrays, model._frozen(), model.concentrations_)
         model.noise_law_ = law_of(header["noise_law"])
-        evidence = header["evidence"]
-        reproducibility = dict(evidence.get("reproducibility", ()))
-        model.count_ = Evidence(**(evidence | {"reproducibility": reproducibility}))
+        model.count_ = Evidence.of_dict(header["evidence"])
         model.interrupted_ = header["interrupted"]
         model._close(arrays.get("closure_scales"))
         model.violations_ = header.get("violations", {})
         return model
+
+
+def _at_the_likeliest_count(
+    D: FloatArray, options: Options, found: Solution, solve: Callable[[FloatArray, Options], Solution]
+) -> Solution:
+    """The solution at the count that all evidence speaks for: the one found, or another that is told."""
+    if found.interrupted:
+        return found
+    n_fixed = options.constraints.n_fixed
+    idle = int((~found.state.C[:, :n_fixed].any(axis=0)).sum())
+    evidence = weighed(D, found.evidence, max(n_fixed, 1), options.max_components, idle)
+    if evidence.count != found.state.count and evidence.decided_by != "you":
+        try:
+            told = solve(D, replace(options, n_components=evidence.count))
+        except KeyboardInterrupt:
+            return replace(found, interrupted=True)
+        if told.state.count == evidence.count:
+            path = [*found.path, *told.path]
+            return replace(told, evidence=evidence, path=path, chosen=len(found.path) + told.chosen)
+        evidence = replace(evidence, count=found.state.count, decided_by=found.evidence.decided_by)
+    return replace(found, evidence=evidence)

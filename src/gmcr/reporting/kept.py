@@ -42,7 +42,7 @@ def save_contents(contents: Contents, path: str | os.PathLike[str]) -> None:
     facts["names"] = {str(j): asdict(match) for j, match in contents.names.items()}
     count, rank, ambiguity = contents.count, contents.rank, contents.ambiguity
     if count is not None:
-        facts["count"] = asdict(count) | {"reproducibility": list(count.reproducibility.items())}
+        facts["count"] = count.as_dict()
     if rank is not None:
         facts["rank"] = {name: getattr(rank, name) for name in OF_RANK} | {"edge": edge_of(rank)}
         facts["rank"]["counts"] = [[*place, number] for place, number in rank.counts.items()]
@@ -67,8 +67,7 @@ def load_contents(path: str | os.PathLike[str], found: Decomposition) -> Content
         given |= {item.name: arrays[item.name] for item in fields(Contents) if item.name in arrays}
         given["names"] = {int(j): LibraryMatch(**match) for j, match in facts.get("names", {}).items()}
         if "count" in facts:
-            back = {"reproducibility": dict(facts["count"]["reproducibility"])}
-            given["count"] = Evidence(**(facts["count"] | back))
+            given["count"] = Evidence.of_dict(facts["count"])
         if "rank" in facts:
             given["rank"] = _rank(facts["rank"], arrays["singular_values"])
         if "certificate" in facts:

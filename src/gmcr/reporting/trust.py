@@ -67,8 +67,8 @@ def _count(contents: Contents) -> Check:
     if evidence.decided_by == "you":
         return Check(NONE, "Count", "It was asked for, not found.", "count")
     if evidence.firm:
-        return Check(GOOD, "Count", f"All evidence agrees on {evidence.count}.", "count")
-    text = f"The evidence leaves {evidence.low} to {evidence.high}; {evidence.count} was chosen."
+        return Check(GOOD, "Count", f"{evidence.count}, {evidence.spread}.", "count")
+    text = f"{evidence.count}, {evidence.spread}. {evidence.caution}".strip()
     return Check(CARE, "Count", text, "count")
 
 

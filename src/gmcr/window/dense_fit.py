@@ -67,15 +67,24 @@ def factorise(
     near : start with the amounts that S gives, which keeps its profiles unless the data contradict; the even
         amounts of otherwise let them move, so that different starts reach different pools of the same fit
     """
-    S = np.ascontiguousarray(unit_rows(S if signed else np.maximum(S, 0.0)))
     X = np.ascontiguousarray(X)
-    start = np.where(S.any(axis=1, keepdims=True), S, unit_rows(X[[int(np.argmax(squared_norms(X)))]]))
+    start = unit_rows(S if signed else np.maximum(S, 0.0))
+    start = np.where(
+        start.any(axis=1, keepdims=True), start, unit_rows(X[[int(np.argmax(squared_norms(X)))]])
+    )
+    S = factors(X, S, n_sweeps, signed, near)[1]
+    return np.where(S.any(axis=1, keepdims=True), unit_rows(S), start)  # a vanished profile stays as it was
+
+
+def factors(
+    X: FloatArray, S: FloatArray, n_sweeps: int, signed: bool = False, near: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Amounts and profiles that non-negative least squares in turn reaches from S; arguments as above."""
+    X, S = np.ascontiguousarray(X), np.ascontiguousarray(unit_rows(S if signed else np.maximum(S, 0.0)))
     amounts = scipy.linalg.lstsq(S.T, X.T, check_finite=False)[0].T if near else X @ S.T / len(S)
     C = np.ascontiguousarray(np.maximum(amounts, 0.0))
     _hals(X, C, S, n_sweeps, CONVERGED, signed)
-    return np.where(
-        S.any(axis=1, keepdims=True), unit_rows(S), start
-    )  # a profile that vanished stays as it was
+    return C, S
 
 
 def leading_parts(X: FloatArray, n: int) -> FloatArray:

@@ -11,7 +11,8 @@ back, where those of a smaller one do and those of none between come near it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from gmcr.window.first_guess import Guess
 
 COMES_BACK = 0.98  # cosine from which a profile of one half is the same as one of the other
 RESEMBLES = 0.8  # cosine from which it speaks for the same component, where the cost does too
+FIRM = 0.95  # probability from which a count is firm
+TOLD = 0.02  # probability from which another count is told
 RESOLVED = 0.999  # cosines above this tell nothing more about the count
 
 
@@ -32,13 +35,20 @@ class Evidence:
     Attributes
     ----------
     count : the count chosen
-    low, high : range that the different kinds of evidence leave
-    decided_by : "cost", "rank", "reproducibility" or "you"
+    low, high : the smallest range with 95 % of the probability; where there are no probabilities, the range that
+        the different kinds of evidence leave
+    decided_by : "cost", "rank", "reproducibility", "all" or "you"
     by_cost : count with the lowest cost
     by_rank : count of singular values above the edge of white noise
     by_reproducibility : count beyond which profiles most clearly stop coming back from halves of the samples
     white : whether what is left over looks like white noise
     reproducibility : per count, the smallest cosine between matched profiles of two halves
+    costs : per count, the lowest cost found above the lowest of all
+    by_rule : count by the rules above, where all evidence together decided for another
+    white_rank : whether the singular values below that of `by_rank` look like white noise
+    sparse : whether samples hold few of the components where the cost is lowest
+    probabilities : of each count, given all evidence; none where the count was asked for
+    caution : why no count is firm here, whatever its probability
     """
 
     count: int
@@ -50,11 +60,21 @@ class Evidence:
     by_reproducibility: int | None
     white: bool
     reproducibility: dict[int, float] = field(default_factory=dict)
+    costs: dict[int, float] = field(default_factory=dict)
+    by_rule: int = 0
+    white_rank: bool = False
+    sparse: bool = False
+    probabilities: dict[int, float] = field(default_factory=dict)
+    caution: str = ""
 
     @property
     def firm(self) -> bool:
-        """Whether all the evidence agrees."""
-        return self.low == self.high
+        """Whether the count is all but certain: with a probability of at least 95 %."""
+        if self.caution or self.decided_by == "you":
+            return False
+        return (
+            self.probabilities.get(self.count, 0.0) >= FIRM if self.probabilities else self.low == self.high
+        )
 
     def __str__(self) -> str:
         reasons = {
@@ -62,11 +82,12 @@ class Evidence:
             + ("what is left over is white noise" if self.white else "its profiles come back from halves"),
             "rank": "as many singular values stand above white noise, and samples hold most components",
             "reproducibility": "profiles beyond it do not come back from halves of the samples",
+            "all": "all evidence together speaks for it",
             "you": "as asked for",
         }
-        spread = "all evidence agrees" if self.firm else f"the evidence leaves {self.low} to {self.high}"
         lines = [
-            f"{self.count} component{'s' if self.count != 1 else ''}: {reasons[self.decided_by]}; {spread}.",
+            f"{self.count} component{'s' if self.count != 1 else ''}: {reasons[self.decided_by]}; {self.spread}.",
+            *([f"  {self.caution}"] if self.caution else []),
             f"  lowest cost                     {self.by_cost}",
             f"  singular values above noise     {self.by_rank}",
         ]
@@ -75,8 +96,42 @@ class Evidence:
             lines.append(f"  profiles come back from halves  {self.by_reproducibility}   ({shown})")
         return "\n".join(lines)
 
+    @property
+    def spread(self) -> str:
+        """How sure the count is, in words."""
+        if not self.probabilities:
+            return (
+                f"the evidence leaves {self.low} to {self.high}"
+                if self.low < self.high
+                else "nothing speaks against"
+            )
+        sure = f"{_percent(self.probabilities.get(self.count, 0.0))} sure"
+        if self.firm:
+            return sure
+        others = sorted((p, k) for k, p in self.probabilities.items() if k != self.count and p >= TOLD)[::-1][
+            :3
+        ]
+        rest = ", ".join(f"{k} with {_percent(p)}" for p, k in others)
+        return f"{sure}, {rest}" if rest else sure
+
     def _repr_html_(self) -> str:
         return f"<pre>{self}</pre>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, whose keys are texts: what goes by count becomes pairs."""
+        return {
+            name: list(value.items()) if isinstance(value, dict) else value
+            for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def of_dict(cls, stored: dict[str, Any]) -> Evidence:
+        by_count = ("reproducibility", "costs", "probabilities")
+        return cls(**(stored | {name: dict(stored.get(name, ())) for name in by_count}))
+
+
+def _percent(p: float) -> str:
+    return "over 99 %" if p > 0.99 else f"{p:.0%}".replace("%", " %")
 
 
 def comes_back(reproducibility: dict[int, float]) -> bool:
@@ -119,20 +174,20 @@ def is_white(residual: FloatArray) -> bool:
 
 
 def decide(
-    by_cost: int,
+    costs: dict[int, float],
     guess: Guess,
     white: bool,
-    available: list[int],
     reproducibility: dict[int, float],
     asked: int | None = None,
     sparse: bool = False,
 ) -> Evidence:
     """Choose the count from what is known, among the counts that have been fitted.
 
+    costs : of these counts
     white : whether what the cheapest count leaves over is white noise, by its residuals or by the singular values
     sparse : whether samples hold few of its components; then different samples speak for each of them already
     """
-    likely = by_cost
+    likely = by_cost = min(costs, key=lambda k: costs[k])
     if guess.white and not sparse and guess.count < by_cost:
         # Samples that hold most components have as many singular values above the noise as components; a slot
         # more can only have paid because the fit with fewer was not the best there is.
@@ -148,12 +203,24 @@ def decide(
         count, by = likely, "cost" if likely == by_cost else "rank"
     else:
         count, by = back or 1, "reproducibility"
-    count = min(available, key=lambda other: (abs(other - count), other))
+    count = min(costs, key=lambda other: (abs(other - count), other))
     votes = [count, by_cost, *([guess.count] if guess.white else [])]
     if back is not None and not white:
         votes.append(back)
     if by == "reproducibility" and not white and reproducibility[count] >= COMES_BACK:
         votes = [count]  # what pays beyond it has been seen not to come back
     return Evidence(
-        count, min(votes), max(votes), by, by_cost, guess.count, back, white, dict(reproducibility)
+        count,
+        min(votes),
+        max(votes),
+        by,
+        by_cost,
+        guess.count,
+        back,
+        white,
+        dict(reproducibility),
+        costs={k: float(costs[k] - costs[by_cost]) for k in sorted(costs)},
+        by_rule=count,
+        white_rank=guess.white,
+        sparse=sparse,
     )

@@ -31,6 +31,7 @@ FINISHING = 10  # rounds of plain least squares from the mean of the pools, whic
 MOST_FINISHING = 20  # times, where they leave much more than the starting pools do
 MISFIT_WEIGHT = 10.0  # of its logarithm beside that of the volume, per slot
 MISSES = 2.0  # times the squares left over the best pool: then a pool is no fit
+MOST_DENSE = 64  # components that samples may all hold; of more, the time goes with their square
 ENOUGH_SAMPLES = 1000  # to tell a handful of components apart
 
 
@@ -106,7 +107,7 @@ def _same_slots(S: FloatArray, other: FloatArray) -> bool:
 def _rotates(search: Search, count: int) -> bool:
     """Whether there are pools of so many slots with non-negative amounts to choose among."""
     problem = search.problem
-    enough = problem.n_fixed < count < min(problem.D.shape)
+    enough = problem.n_fixed < count < min(*problem.D.shape, MOST_DENSE + 1)
     return enough and not problem.constraints.signed_amounts and search.options.pool is None
 
 
@@ -143,7 +144,7 @@ def _hedged(S: FloatArray, other: FloatArray) -> FloatArray:
 
 def fitting(problem: Problem, pools: list[FloatArray]) -> tuple[list[FloatArray], float]:
     """The pools that fit about as well as the best, by volume and misfit, and the least that one leaves."""
-    left = [_left_over(problem, S) for S in pools]
+    left = [left_over(problem, S) for S in pools]
     fit = [n for n, own in enumerate(left) if own <= MISSES * min(left)]
     fit.sort(key=lambda n: _volume_and_misfit(pools[n], left[n]))
     return [pools[n] for n in fit], min(left)
@@ -157,7 +158,7 @@ def finished(problem: Problem, S: FloatArray) -> FloatArray:
     return S
 
 
-def _left_over(problem: Problem, S: FloatArray) -> float:
+def left_over(problem: Problem, S: FloatArray) -> float:
     """What plain least squares over a pool leaves of the samples."""
     return float(problem.repeats @ problem.decode(S, _no_noise(problem)).misfit)
 
@@ -172,14 +173,14 @@ def _unless_it_misses(problem: Problem, S: FloatArray, others: list[FloatArray],
 
     Before it is given up it is finished further: a mean of pools may be a good start that only fits slowly.
     """
-    own = _left_over(problem, S)
+    own = left_over(problem, S)
     for _ in range(MOST_FINISHING):
         if own <= MISSES * least:
             return S
         S = finished(problem, S)
-        own = _left_over(problem, S)
+        own = left_over(problem, S)
     others = [finished(problem, other) for other in others]
-    left = [_left_over(problem, other) for other in others]
+    left = [left_over(problem, other) for other in others]
     least = min(left)
     return S if own <= MISSES * least else next(S for S, one in zip(others, left) if one <= MISSES * least)
 

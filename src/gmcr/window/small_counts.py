@@ -8,7 +8,7 @@ from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import leading_vectors, reproducibility
 from gmcr.window.descent import ROUNDS
 from gmcr.window.evidence import RESEMBLES
-from gmcr.window.regime import SAME, finished, fitting, levelled, polish, some_rows, starts
+from gmcr.window.regime import SAME, finished, fitting, left_over, levelled, polish, some_rows, starts
 from gmcr.window.search import Search
 
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
@@ -44,14 +44,15 @@ def fit_count(search: Search, count: int) -> None:
     pools = _dense_pools(search, n_free) if n_free else [search.pool(problem.X[:0])]
     if given is not None and len(given) == n_free:
         pools.append(search.pool(given))
-    pools = _distinct(fitting(problem, pools)[0])
     if search.descended:
         # Few components in each sample were looked for, and these may be they: usage decides their profiles too.
+        pools = _distinct(fitting(problem, pools)[0])
         begun = [polish(search, start, 1) for S in pools for start in (S, cooled(search, S))]
         best = min(begun, key=lambda state: (state.count != count, search.cost(state)))
         states = [*begun, polish(search, best.S)]
     else:
-        states = [levelled(search, finished(problem, S)) for S in pools]
+        best_fit = min(pools, key=lambda S: left_over(problem, S))
+        states = [levelled(search, finished(problem, best_fit))]
     for state in states:
         search.keep(state)
     if count in search.states:

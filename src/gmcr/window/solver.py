@@ -190,7 +190,7 @@ def _from_some(search: Search, rows: np.ndarray) -> None:
     if search.interrupted:
         return
     for other in sorted({count - 1, count, count + 1, found.evidence.by_cost} & states.keys()):
-        state = polish(search, states[other].S)
+        state = (polish if search.descended else levelled)(search, states[other].S)
         search.keep(state)
         search.path.add("all samples", problem, state)
     if options.n_components is None and found.evidence.white:
@@ -261,12 +261,13 @@ def _refine(search: Search) -> bool:
 def _choose(search: Search) -> Solution:
     states, problem = search.states, search.problem
     length = Correlation.of(problem.scaled_residual(search.best)).length
-    by_cost = min(states, key=lambda k: problem.cost(states[k], search.path.reference, length))
+    costs = {k: problem.cost(state, search.path.reference, length) for k, state in states.items()}
+    by_cost = min(costs, key=lambda k: costs[k])
     agreed = search.guess.white and search.guess.count == by_cost
     white = agreed or leaves_white_noise(search, states[by_cost])
     sparse = states[by_cost].usage <= SPARSE * by_cost * problem.n_samples
     asked = search.options.n_components
-    evidence = decide(by_cost, search.guess, white, list(states), search.back, asked, sparse)
+    evidence = decide(costs, search.guess, white, search.back, asked, sparse)
     state = chosen_state(search, evidence.count, white)
     if state is search.states.get(evidence.count) and sparse and asked is None and not search.interrupted:
         state = _by_usage(search, state)

@@ -14,7 +14,7 @@ from gmcr.reporting.kept import edge_of
 from gmcr.reporting.listing import Cell, Listing, count_cell, numbers, texts
 from gmcr.reporting.section import SECTIONS, Block, Row, Section, Text, missing
 from gmcr.reporting.words import number, several
-from gmcr.window.evidence import COMES_BACK
+from gmcr.window.evidence import COMES_BACK, FIRM, TOLD
 
 VALUES = 30  # singular values drawn, or three times the count
 
@@ -25,7 +25,7 @@ def build(contents: Contents) -> Iterator[Block | None]:
         yield str(contents.count).splitlines()[0]
     if rank is not None:
         yield _rank_words(rank)
-    charts = _values(contents), _costs(contents), _halves(contents)
+    charts = _chances(contents), _values(contents), _costs(contents), _halves(contents)
     yield Row([chart for chart in charts if chart is not None])
     if rank is not None:
         yield _rules(rank)
@@ -51,6 +51,33 @@ def _rank_words(rank: RankReport) -> str:
     own = sorted({count for (_, scaling), count in rank.counts.items() if scaling == rank.scaling})
     told = ", ".join(map(str, own))
     return f"The rank rules do not agree: {place} they say {told}; the median is {rank.count}."
+
+
+def _chances(contents: Contents) -> Plane | None:
+    """Probabilities of counts up to a few beyond the last that has any."""
+    chances = dict[int, float]() if contents.count is None else contents.count.probabilities
+    if not chances:
+        return None
+    last = max(k for k, p in chances.items() if p >= TOLD or k == contents.found.n_components) + 2
+    shown = {k: p for k, p in chances.items() if k <= last}
+    told = ", ".join(f"{k}: {p:.0%}" for k, p in shown.items() if p >= TOLD)
+    return Plane(
+        name="chances",
+        title="How likely each count is",
+        alt=f"Probability of each number of components, given all evidence. {told}.",
+        x_label="components",
+        y_label="probability",
+        series=(
+            Series(
+                "probability", np.array(list(shown), float), np.array(list(shown.values())), "line+points"
+            ),
+        ),
+        rules=(
+            Rule(FIRM, "firm"),
+            Rule(float(contents.found.n_components), "chosen", upright=True),
+        ),
+        whole=True,
+    )
 
 
 def _values(contents: Contents) -> Plane | None:

@@ -1,0 +1,13 @@
+"""How many components, as a distribution over counts.
+
+numbers.py       cheap numbers of a table that speak for or against each count
+gathered.py      these and what the solver's search says: a row per count
+forest.py        what was learned from simulated tables, as plain arrays (weights.npz)
+distribution.py  from the one to the other: a probability of each count
+weighing.py      the count that all evidence speaks for
+"""
+
+from gmcr.counting.gathered import Gathered, gather
+from gmcr.counting.weighing import weighed
+
+__all__ = ["Gathered", "gather", "weighed"]

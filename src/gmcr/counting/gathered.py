@@ -1,0 +1,75 @@
+"""All that speaks for or against each count, in one table: a row per count, a column per kind of evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gmcr.counting.numbers import candidate_counts, cheap_numbers, digits
+from gmcr.validation import FloatArray
+from gmcr.window.dense_fit import filled
+from gmcr.window.evidence import Evidence
+
+LOOKED_AT = 20  # counts that the cheap numbers are computed for
+AROUND = 3  # counts to either side of one that the solver or the singular values speak for
+FARTHEST = 6  # beyond which counts are all as far off
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Evidence on a table's count.
+
+    counts : (candidates,) in ascending order
+    names : of the columns
+    values : (candidates, kinds of evidence), NaN where there is none
+    """
+
+    counts: np.ndarray
+    names: tuple[str, ...]
+    values: FloatArray
+
+
+def gather(D: FloatArray, evidence: Evidence, enough: int = 1000) -> Gathered:
+    """What samples (NaN where missing) and the solver's search say of each count.
+
+    enough : samples; of more, some are looked at
+    """
+    X = filled(D[:: -(-len(D) // enough)], 3)
+    most = candidate_counts(X.shape, LOOKED_AT)
+    near = [by + step for by in (evidence.by_cost, evidence.by_rank) for step in range(-AROUND, AROUND + 1)]
+    counts = np.array(sorted({*range(1, most + 1), *(k for k in near if k > most)}))
+    columns = {
+        name: np.concatenate([values, np.full(len(counts) - most, np.nan)])
+        for name, values in cheap_numbers(X, most).items()
+    }
+    for name in ("samples", "channels", "smaller side", "negative"):
+        columns[name][:] = columns[name][0]
+    columns["count"], columns["count of smaller side"] = counts.astype(float), counts / min(X.shape)
+    columns |= _of_the_search(counts, evidence)
+    return Gathered(counts, tuple(columns), np.stack(list(columns.values()), axis=1))
+
+
+def _of_the_search(counts: np.ndarray, evidence: Evidence) -> dict[str, FloatArray]:
+    back = np.array([evidence.reproducibility.get(int(k), np.nan) for k in range(counts[-1] + 3)])
+    cost = np.array([evidence.costs.get(int(k), np.nan) for k in range(counts[-1] + 3)])
+    found = {
+        "beyond the lowest cost": _beyond(counts, evidence.by_cost),
+        "beyond the singular values": _beyond(counts, evidence.by_rank),
+        "beyond the halves": _beyond(counts, evidence.by_reproducibility),
+        "beyond the rule": _beyond(counts, evidence.by_rule),
+        "white noise left": np.full(len(counts), float(evidence.white)),
+        "white noise below": np.full(len(counts), float(evidence.white_rank)),
+        "few in each sample": np.full(len(counts), float(evidence.sparse)),
+        "cost": np.log1p(cost[counts]),
+    }
+    for name, step in (("", 0), (", next", 1), (", next but one", 2), (", before", -1)):
+        found["profiles back" + name] = digits(back[counts + step])
+    for name, step in (("next", 1), ("next but one", 2), ("before", -1)):
+        fall = cost[counts] - cost[counts + step]
+        found["cost over that of " + name] = np.sign(fall) * np.log1p(np.abs(fall))
+    return found
+
+
+def _beyond(counts: np.ndarray, by: int | None) -> FloatArray:
+    return np.full(len(counts), np.nan) if by is None else np.clip(counts - float(by), -FARTHEST, FARTHEST)

@@ -1,0 +1,238 @@
+"""Cheap numbers that speak for or against each count: singular values, their vectors, halves, and a short fit.
+
+All are ratios, cosines or correlations: they stay the same when the samples are scaled, and those of the halves
+apart, when they are permuted. Samples have no order here; channels do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from gmcr.rank import noise_edge
+from gmcr.validation import FloatArray
+from gmcr.window.dense_fit import factors
+from gmcr.window.first_guess import spanning_rows, unit_rows
+
+MOST_CHANNELS = 300  # beyond which neighbours are added up
+SWEEPS = 30  # of the short fit
+BEYOND = 2  # singular values past the last count that are looked at
+WHITENED_AT = 12  # directions that may be signal, where the noise of samples and channels is looked for
+WHITENINGS = 2
+LEAST_NOISE = 0.03  # of the largest: smaller noise would give a sample or channel all the weight
+SHIFTS = 2
+POWERS = 12
+DIGITS = 12.0  # cosines are told from one to so many digits at most
+
+
+def candidate_counts(shape: tuple[int, ...], most: int) -> int:
+    """The largest count that so many samples and channels let be looked at."""
+    return max(min(most, min(shape) - 1 - BEYOND), 1)
+
+
+def cheap_numbers(X: FloatArray, most: int, seed: int = 0) -> dict[str, FloatArray]:
+    """By name, a number for each count from one to `most`; NaN where there is none.
+
+    X : (samples, channels), without gaps
+    """
+    X = _binned(X)
+    m, d = X.shape
+    found: dict[str, FloatArray] = {}
+    white = _whitened(X)
+    tables = {"plain": X, "counting": _by_signal(X), "relative": unit_rows(X), "whitened": white}
+    for name, table in tables.items():
+        found |= _of_values(scipy.linalg.svdvals(table, check_finite=False), (m, d), most, name)
+    found |= _of_shifts(white, most, seed)
+    U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+    found |= _of_vectors(U, Vt, most)
+    found |= _of_halves(X, most, seed)
+    found |= _of_fits(X, values, most)
+    left = np.sqrt(np.maximum(np.cumsum(values[::-1] ** 2)[::-1], 0.0))
+    curvature = np.diff(X, 2, axis=1)
+    rough = np.sqrt(np.mean(curvature**2) / 6.0) if curvature.size else np.nan
+    n_left = np.maximum((m - np.arange(len(left))) * (d - np.arange(len(left))), 1)
+    found["tail over roughness"] = _log(_at(left / np.sqrt(n_left), most, 1), rough)
+    negative = np.square(np.minimum(X, 0.0)).sum() / np.square(X).sum()
+    for name, value in {
+        "negative": negative,
+        "samples": np.log(m),
+        "channels": np.log(d),
+        "smaller side": np.log(min(m, d)),
+    }.items():
+        found[name] = np.full(most, value)
+    found["count"] = np.arange(1.0, most + 1)
+    found["count of smaller side"] = found["count"] / min(m, d)
+    return found
+
+
+def _binned(X: FloatArray) -> FloatArray:
+    """Neighbouring channels added up until they are not too many."""
+    step = -(-X.shape[1] // MOST_CHANNELS)
+    return np.add.reduceat(X, np.arange(0, X.shape[1], step), axis=1) if step > 1 else X
+
+
+def _by_signal(X: FloatArray) -> FloatArray:
+    """Entries over the square root of what their sample and channel have: white where counting made the noise."""
+    rows, columns = np.abs(X).mean(axis=1), np.abs(X).mean(axis=0)
+    scale = np.sqrt(np.outer(rows, columns) / max(np.abs(X).mean(), np.finfo(float).tiny))
+    return X / np.maximum(scale, 1e-3 * scale.max())
+
+
+def _whitened(X: FloatArray) -> FloatArray:
+    """Samples and channels scaled until what is left of each beyond the first few directions is as large.
+
+    Noise of any law that is about a product of sample and channel is white then, and the rank is what it was
+    (Landa, Zhang & Kluger 2022).
+    """
+    n = min(WHITENED_AT, min(X.shape) // 3)
+    rows, columns = np.ones(len(X)), np.ones(X.shape[1])
+    for _ in range(WHITENINGS):
+        scaled = X / rows[:, None] / columns
+        U, values, Vt = scipy.linalg.svd(scaled, full_matrices=False, check_finite=False)
+        left = np.square(scaled - (U[:, :n] * values[:n]) @ Vt[:n])
+        for scale, axis in ((rows, 1), (columns, 0)):
+            spread = np.sqrt(left.mean(axis=axis))
+            scale *= np.maximum(spread, LEAST_NOISE * spread.max()) / max(spread.mean(), np.finfo(float).tiny)
+    return (
+        X
+        / np.maximum(rows, LEAST_NOISE * rows.max())[:, None]
+        / np.maximum(columns, LEAST_NOISE * columns.max())
+    )
+
+
+def _of_shifts(X: FloatArray, most: int, seed: int) -> dict[str, FloatArray]:
+    """How far a direction stands out from what is left once each sample is shifted along the channels by chance.
+
+    Noise that is correlated along the channels is as strong after that; what samples share is not.
+    """
+    rng = np.random.default_rng(seed)
+    U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+    left, places, tiny = X.copy(), np.arange(X.shape[1]), np.finfo(float).tiny
+    found = np.full(most + 1, np.nan)
+    for k in range(min(most + 1, len(values) - 1)):
+        # The direction k + 1 against those of shifted remainders of k.
+        by_chance = []
+        for _ in range(SHIFTS):
+            moves = rng.integers(0, X.shape[1], len(X))
+            by_chance.append(
+                _largest_value(np.take_along_axis(left, (places + moves[:, None]) % X.shape[1], 1), rng)
+            )
+        found[k] = np.log(max(values[k], tiny) / max(float(np.mean(by_chance)), tiny))
+        left -= np.outer(U[:, k] * values[k], Vt[k])
+    return {"shifted": found[:most], "shifted, next": found[1:]}
+
+
+def _largest_value(X: FloatArray, rng: np.random.Generator) -> float:
+    """The largest singular value, about, by power iteration."""
+    v = rng.standard_normal((X.shape[1],))
+    for _ in range(POWERS):
+        v = X.T @ (X @ (v / max(np.linalg.norm(v), np.finfo(float).tiny)))
+    return float(np.sqrt(np.linalg.norm(v)))
+
+
+def _at(values: FloatArray, most: int, first: int) -> FloatArray:
+    """values[first], values[first + 1], …: `most` of them, NaN beyond their end and before their start."""
+    padded = np.concatenate([np.full(max(-first, 0), np.nan), values[max(first, 0) :], np.full(most, np.nan)])
+    return padded[:most]
+
+
+def _log(top: FloatArray | float, bottom: FloatArray | float) -> FloatArray:
+    tiny = np.finfo(float).tiny
+    return np.log(np.maximum(top, tiny)) - np.log(np.maximum(bottom, tiny))
+
+
+def digits(cosines: FloatArray) -> FloatArray:
+    """How many digits cosines agree to one: 0.99 is as far from 0.9 as that is from 0."""
+    return -np.log10(np.maximum(1.0 - cosines, 10.0**-DIGITS))
+
+
+def _of_values(values: FloatArray, shape: tuple[int, int], most: int, name: str) -> dict[str, FloatArray]:
+    """Gaps between singular values, and how far they stand out from the edge of white noise like the rest."""
+    values = values / values[0]
+    gaps = _log(values[:-1], values[1:])
+    counts = np.arange(1, most + 1)
+    tail = np.array([np.sqrt(np.mean(values[k:] ** 2)) if k < len(values) else np.nan for k in counts])
+    n, p = max(shape) - counts, min(shape) - counts
+    # Entries of the rest have this standard deviation: of min(m, d) − k values, each Σ over the longer side.
+    noise = tail * np.sqrt(np.maximum(len(values) - counts, 1) / np.maximum(n * p, 1))
+    edge = noise * noise_edge(np.maximum(n, 1.0), np.maximum(p, 1.0))
+    found = {
+        f"{name}: gap": _at(gaps, most, 0),
+        f"{name}: gap before": _at(gaps, most, -1),
+        f"{name}: gap after": _at(gaps, most, 1),
+        f"{name}: gap after that": _at(gaps, most, 2),
+        f"{name}: over the edge": _log(_at(values, most, 0), edge),
+        f"{name}: next over the edge": _log(_at(values, most, 1), edge),
+        f"{name}: next but one over the edge": _log(_at(values, most, 2), edge),
+        f"{name}: of the first": _log(_at(values, most, 0), 1.0),
+    }
+    later = np.array([gaps[k:].max() if k < len(gaps) else np.nan for k in counts])
+    found[f"{name}: gap over later ones"] = found[f"{name}: gap"] - later
+    return found
+
+
+def _of_vectors(U: FloatArray, Vt: FloatArray, most: int) -> dict[str, FloatArray]:
+    """Smoothness along the channels, and whether one sample or channel makes a direction."""
+    lag = np.einsum("kl,kl->k", Vt[:, 1:], Vt[:, :-1])
+    rows, columns = np.abs(U).max(axis=0), np.abs(Vt).max(axis=1)
+    found = {"smooth, last": np.full(most, lag[min(most, len(lag) - 1)])}
+    for name, first in (("", 0), (", next", 1), (", next but one", 2)):
+        found["smooth" + name] = _at(lag, most, first)
+        found["one sample" + name] = _at(rows, most, first)
+        found["one channel" + name] = _at(columns, most, first)
+    return found
+
+
+def _of_halves(X: FloatArray, most: int, seed: int, n_splits: int = 5) -> dict[str, FloatArray]:
+    """How well the spaces of the first k directions of random halves agree, in digits: the median over splits."""
+    rng = np.random.default_rng(seed)
+    agreed = np.full((n_splits, most + BEYOND), np.nan)
+    for split in agreed:
+        halves = np.array_split(rng.permutation(len(X)), 2)
+        first, second = (
+            scipy.linalg.svd(X[half], full_matrices=False, check_finite=False)[2] for half in halves
+        )
+        overlap = first @ second.T
+        for k in range(1, min(most + BEYOND, len(first) - 1, len(second) - 1) + 1):
+            split[k - 1] = digits(scipy.linalg.svdvals(overlap[:k, :k], check_finite=False)[-1:])[0]
+    middle = np.full(most + BEYOND, np.nan)
+    seen = ~np.isnan(agreed).all(axis=0)
+    middle[seen] = np.nanmedian(agreed[:, seen], axis=0)
+    found = {
+        name: _at(middle, most, first)
+        for name, first in (("halves", 0), ("halves, next", 1), ("halves, next but one", 2))
+    }
+    found["halves, before"] = _at(middle, most, -1)
+    later = np.array(
+        [np.nanmax(middle[k:]) if (~np.isnan(middle[k:])).any() else np.nan for k in range(1, most + 1)]
+    )
+    found["halves over later ones"] = found["halves"] - later
+    return found
+
+
+def _of_fits(X: FloatArray, values: FloatArray, most: int) -> dict[str, FloatArray]:
+    """What a short non-negative fit leaves over what singular values do, and how that falls."""
+    rows = spanning_rows(X, min(most + 1, min(X.shape)))
+    best = np.maximum(np.cumsum(values[::-1] ** 2)[::-1], np.finfo(float).tiny)
+    left, alike, share = (np.full(most + 1, np.nan) for _ in range(3))
+    total = float(np.square(X).sum())
+    for k in range(1, len(rows) + 1):
+        C, S = factors(X, X[rows[:k]], SWEEPS)
+        left[k - 1] = max(float(np.square(X - C @ S).sum()), 1e-15 * total)
+        C, S = C * np.linalg.norm(S, axis=1), unit_rows(S)
+        G = S @ S.T
+        alike[k - 1] = np.max(G - np.eye(k)) if k > 1 else 0.0
+        sizes = np.square(C).sum(axis=0)
+        share[k - 1] = sizes.min() / max(sizes.max(), np.finfo(float).tiny)
+    floor = np.maximum(_at(best, most + 1, 1), 1e-15 * total)
+    excess = _log(left, floor)
+    return {
+        "fit over rank": excess[:most],
+        "fit over rank, next": excess[1:],
+        "fall of the fit": _log(left[:most], left[1:]),
+        "fall of the fit before": _log(np.append(total, left[: most - 1]), left[:most]),
+        "most alike profiles": digits(alike[:most]),
+        "most alike profiles, next": digits(alike[1:]),
+        "smallest share": _log(share[:most], 1.0),
+        "smallest share, next": _log(share[1:], 1.0),
+    }
