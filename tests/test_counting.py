@@ -127,18 +127,38 @@ def test_a_count_that_was_asked_for_is_not_weighed(made):
     assert (told.count, told.decided_by, told.probabilities, told.firm) == (2, "you", {}, False)
 
 
-def test_bounds(made):
-    found = weighed(made.D, evidence(2), least=4, most=5)
-    assert set(found.probabilities) == {4, 5}
-    assert (found.count in (4, 5), found.decided_by) == (True, "all")
+def test_no_more_than_are_allowed(made):
+    found = weighed(made.D, evidence(2), most=2)
+    assert set(found.probabilities) == {1, 2}
+    assert "not allowed" in found.caution  # there are three
+    assert not found.firm
     assert weighed(made.D, replace(evidence(2), decided_by="you")).probabilities == {}
+    model = GMCR(max_components=1, random_state=0).fit(made.D)
+    assert (model.n_components_, model.count_.firm) == (1, False)
 
 
-def test_an_idle_component_counts(made):
-    plain, idle = weighed(made.D, evidence(3)), weighed(made.D, evidence(4), idle=1)
-    assert {k + 1: p for k, p in plain.probabilities.items()} == pytest.approx(
-        {k: idle.probabilities[k] for k in idle.probabilities if k > 1}, abs=0.05
-    )
+def test_given_profiles_are_not_weighed(made):
+    foreign = np.vstack([made.S[:1], np.random.default_rng(0).random((2, 80))])
+    found = GMCR(fixed_components=foreign, random_state=0).fit(made.D)
+    assert found.n_components_ == 5  # three, and two that are not there
+    assert (found.count_.probabilities, found.count_.firm) == ({}, False)
+    assert "given" in str(found.count_)
+
+
+@pytest.mark.parametrize("shape", [(3, 80), (60, 3)])
+def test_too_small_to_be_firm(made, shape):
+    channels = np.linspace(0, 79, shape[1]).astype(int)
+    found = GMCR(random_state=0).fit(made.D[: shape[0], channels]).count_
+    assert (found.firm, "too few" in found.caution) == (False, True)
+
+
+def test_an_interrupted_fit_is_not_firm(made):
+    def stop(row):
+        raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted"):
+        found = GMCR(callback=stop, random_state=0).fit(made.D).count_
+    assert (found.firm, "interrupted" in str(found)) == (False, True)
 
 
 def test_five_samples_are_never_firm():

@@ -36,6 +36,9 @@ from gmcr.window.search import Options
 from gmcr.window.signs import Signs, refuse_negative, seen_signs
 from gmcr.window.solver import Solution
 
+INTERRUPTED = "The fit was interrupted before all evidence was there."
+NOT_WEIGHED = "Some profiles were given: how likely other counts are is not known."
+
 OBEYED = 1e-9  # relative violation of a constraint that is rounding
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
@@ -466,17 +469,18 @@ def _at_the_likeliest_count(
 ) -> Solution:
     """The solution at the count that all evidence speaks for: the one found, or another that is told."""
     if found.interrupted:
-        return found
-    n_fixed = options.constraints.n_fixed
-    idle = int((~found.state.C[:, :n_fixed].any(axis=0)).sum())
-    evidence = weighed(D, found.evidence, max(n_fixed, 1), options.max_components, idle)
+        return replace(found, evidence=replace(found.evidence, caution=INTERRUPTED))
+    if options.constraints.n_fixed:  # of tables with known profiles nothing was learned
+        return replace(found, evidence=replace(found.evidence, caution=NOT_WEIGHED))
+    evidence = weighed(D, found.evidence, options.max_components)
     if evidence.count != found.state.count and evidence.decided_by != "you":
+        own = replace(evidence, count=found.state.count, decided_by=found.evidence.decided_by)
         try:
             told = solve(D, replace(options, n_components=evidence.count))
         except KeyboardInterrupt:
-            return replace(found, interrupted=True)
+            return replace(found, evidence=replace(own, caution=INTERRUPTED), interrupted=True)
         if told.state.count == evidence.count:
             path = [*found.path, *told.path]
             return replace(told, evidence=evidence, path=path, chosen=len(found.path) + told.chosen)
-        evidence = replace(evidence, count=found.state.count, decided_by=found.evidence.decided_by)
+        evidence = own
     return replace(found, evidence=evidence)

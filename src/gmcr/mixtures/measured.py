@@ -255,7 +255,7 @@ def _image(rng: Generator, m: int, k: int) -> FloatArray:
     """Shares that vary smoothly over the pixels of a square."""
     side = int(np.ceil(np.sqrt(m)))
     fields = gaussian_filter(rng.standard_normal((k, side, side)), (0, 0.12 * side + 0.5, 0.12 * side + 0.5))
-    fields /= fields.std(axis=(1, 2), keepdims=True)
+    fields /= np.maximum(fields.std(axis=(1, 2), keepdims=True), np.finfo(float).tiny)
     C = np.exp(rng.uniform(0.8, 2.0) * fields).reshape(k, -1).T[:m]
     return C / C.sum(axis=1, keepdims=True)
 

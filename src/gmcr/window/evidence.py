@@ -112,7 +112,8 @@ class Evidence:
             :3
         ]
         rest = ", ".join(f"{k} with {_percent(p)}" for p, k in others)
-        return f"{sure}, {rest}" if rest else sure
+        likelier = bool(others) and others[0][0] > self.probabilities.get(self.count, 0.0)
+        return f"{sure}, {'though it could be ' if likelier else ''}{rest}" if rest else sure
 
     def _repr_html_(self) -> str:
         return f"<pre>{self}</pre>"
@@ -180,26 +181,30 @@ def decide(
     reproducibility: dict[int, float],
     asked: int | None = None,
     sparse: bool = False,
+    given: bool = False,
 ) -> Evidence:
     """Choose the count from what is known, among the counts that have been fitted.
 
     costs : of these counts
     white : whether what the cheapest count leaves over is white noise, by its residuals or by the singular values
     sparse : whether samples hold few of its components; then different samples speak for each of them already
+    given : whether some profiles are known beforehand: they count, whether or not singular values and halves of
+        the samples show them
     """
     likely = by_cost = min(costs, key=lambda k: costs[k])
-    if guess.white and not sparse and guess.count < by_cost:
+    if guess.white and not sparse and not given and guess.count < by_cost:
         # Samples that hold most components have as many singular values above the noise as components; a slot
         # more can only have paid because the fit with fewer was not the best there is.
         likely, white = guess.count, True
-    back = last_to_come_back(reproducibility, likely) if reproducibility else None
-    known = likely in reproducibility
-    end = sharp_end(reproducibility, likely) if known and not (white and sparse) else None
+    halves = {} if given else reproducibility  # whose pools hold no given profiles
+    back = last_to_come_back(halves, likely) if halves else None
+    known = likely in halves
+    end = sharp_end(halves, likely) if known and not (white and sparse) else None
     if asked is not None:
         count, by = asked, "you"
     elif end is not None:
         count, by = end, "reproducibility"
-    elif white or not known or reproducibility[likely] >= RESEMBLES:
+    elif white or not known or halves[likely] >= RESEMBLES:
         count, by = likely, "cost" if likely == by_cost else "rank"
     else:
         count, by = back or 1, "reproducibility"
@@ -207,7 +212,7 @@ def decide(
     votes = [count, by_cost, *([guess.count] if guess.white else [])]
     if back is not None and not white:
         votes.append(back)
-    if by == "reproducibility" and not white and reproducibility[count] >= COMES_BACK:
+    if by == "reproducibility" and not white and halves[count] >= COMES_BACK:
         votes = [count]  # what pays beyond it has been seen not to come back
     return Evidence(
         count,

@@ -97,7 +97,7 @@ def _run(search: Search) -> None:
         if asked <= SMALL_COUNT:
             fit_count(search, asked)
         return
-    if few and _is_dense(search, search.guess.count):
+    if few and _is_dense(search, min(search.guess.count, search.most)):
         search.back = profiles_back(search)
         fit_counts(search)
         return
@@ -267,7 +267,7 @@ def _choose(search: Search) -> Solution:
     white = agreed or leaves_white_noise(search, states[by_cost])
     sparse = states[by_cost].usage <= SPARSE * by_cost * problem.n_samples
     asked = search.options.n_components
-    evidence = decide(costs, search.guess, white, search.back, asked, sparse)
+    evidence = decide(costs, search.guess, white, search.back, asked, sparse, problem.n_fixed > 0)
     state = chosen_state(search, evidence.count, white)
     if state is search.states.get(evidence.count) and sparse and asked is None and not search.interrupted:
         state = _by_usage(search, state)
