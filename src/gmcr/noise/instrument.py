@@ -146,12 +146,13 @@ def _scored(terms, seen, sizes, given):
     """The most likely factors, by Fisher scoring, and −2 log-likelihood but for a constant: squares are χ²."""
     scale = (seen * sizes).sum() / sizes.sum()
     # What is far below the rest cannot be told from errors of the fit, and would have all the weight.
-    seen, given, factors = np.maximum(seen / scale, RESOLVED), given / scale, np.zeros(terms.shape[1])
+    seen, given, factors = seen / scale, given / scale, np.zeros(terms.shape[1])
     variance = np.ones(len(seen))
     for _ in range(SCORINGS):
         weights = sizes / variance**2
         factors = _least_squares(terms, seen - given, weights)
         variance = np.maximum(given + terms @ factors, RESOLVED)
+    seen = np.maximum(seen, RESOLVED)
     return factors * scale, (sizes * (np.log(variance) + seen / variance)).sum()
 
 
