@@ -30,7 +30,7 @@ class Gathered:
     values: FloatArray
 
 
-def gather(D: FloatArray, evidence: Evidence, enough: int = 400) -> Gathered:
+def gather(D: FloatArray, evidence: Evidence, enough: int = 1000) -> Gathered:
     """What samples (NaN where missing) and the solver's search say of each count.
 
     enough : samples; of more, some are looked at

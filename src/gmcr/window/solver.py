@@ -29,6 +29,7 @@ from gmcr.window.rare_slots import isolations, leftovers, shared_births
 from gmcr.window.regime import (
     ENOUGH_SAMPLES,
     MOST,
+    MOST_DENSE,
     SPARSE,
     chosen_state,
     hold_most,
@@ -86,8 +87,7 @@ def _searched(
 def _run(search: Search) -> None:
     """Try what the data may be: many components with few in each sample, or a handful, in every sample."""
     rows = _enough_samples(search)
-    if rows is not None:
-        _from_some(search, rows)
+    if rows is not None and _from_some(search, rows):
         return
     asked, few = search.options.n_components, search.guess.count <= SMALL_COUNT
     if asked is not None:
@@ -169,8 +169,8 @@ def _enough_samples(search: Search) -> np.ndarray | None:
     return None
 
 
-def _from_some(search: Search, rows: np.ndarray) -> None:
-    """Search among some of the samples, and finish on all of them what was found there.
+def _from_some(search: Search, rows: np.ndarray) -> bool:
+    """Search among some of the samples, and finish on all of them what was found there; whether they were enough.
 
     What is found at the counts beside the chosen one is finished too: all samples may tell them apart better.
     Only then are components looked for that the others hold.
@@ -178,8 +178,14 @@ def _from_some(search: Search, rows: np.ndarray) -> None:
     problem, options = search.problem, search.options
     sigma = None if options.sigma is None else options.sigma[rows]
     asked = replace(options, sigma=sigma, layout=options.layout[rows], thinned=False)
+    if (
+        not search.guess.white
+    ):  # a handful, or more than singular values show, which takes all samples to tell
+        asked = replace(asked, max_components=min(options.max_components or MOST_DENSE, MOST_DENSE))
     part = _searched(problem.D[rows], asked, problem.repeats[rows], search.path.listener)
     found = _choose(part)
+    if options.n_components is None and not search.guess.white and found.state.count > SMALL_COUNT:
+        return False
     search.back, search.interrupted = part.back, part.interrupted
     search.descended = part.descended
     search.middles = {n: levelled(search, state.S) for n, state in part.middles.items()}
@@ -188,7 +194,7 @@ def _from_some(search: Search, rows: np.ndarray) -> None:
     search.keep(problem.decode(found.state.S, search.path.reference))
     search.path.add("all samples", problem, search.best)
     if search.interrupted:
-        return
+        return True
     for other in sorted({count - 1, count, count + 1, found.evidence.by_cost} & states.keys()):
         state = (polish if search.descended else levelled)(search, states[other].S)
         search.keep(state)
@@ -196,6 +202,7 @@ def _from_some(search: Search, rows: np.ndarray) -> None:
     if options.n_components is None and found.evidence.white:
         search.keep(settle(problem, search.best, search.noise, search.path, search.most))
         _refine(search)
+    return True
 
 
 # Many components, few in each sample
