@@ -108,7 +108,7 @@ def test_candidates_around_what_the_solver_found_beyond_those_looked_at(made):
 # What is said
 
 
-def test_a_clear_count_is_firm(model):
+def test_what_is_said_of_a_clear_count(model):
     assert model.count_.count == model.n_components_ == 3
     assert sum(model.count_.probabilities.values()) == pytest.approx(1.0)
     assert model.count_.low <= 3 <= model.count_.high

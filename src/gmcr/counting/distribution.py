@@ -7,8 +7,9 @@ import numpy as np
 from gmcr.counting.forest import Forest
 from gmcr.counting.gathered import Gathered
 from gmcr.validation import FloatArray
+from gmcr.window.evidence import FIRM
 
-MASS = 0.95  # of the range that is told, and of the count that is firm
+MASS = FIRM  # of the range that is told: where it is one count, that is firm
 
 
 def probabilities(gathered: Gathered, forest: Forest) -> dict[int, float]:

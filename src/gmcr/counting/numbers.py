@@ -1,7 +1,7 @@
 """Cheap numbers that speak for or against each count: singular values, their vectors, halves, and a short fit.
 
-All are ratios, cosines or correlations: they stay the same when the samples are scaled, and those of the halves
-apart, when they are permuted. Samples have no order here; channels do.
+All are ratios, cosines or correlations: they stay the same when the samples are scaled and, those of the halves
+and shifts apart, when they are permuted. Samples have no order here; channels do.
 """
 
 from __future__ import annotations
@@ -38,12 +38,17 @@ def cheap_numbers(X: FloatArray, most: int, seed: int = 0) -> dict[str, FloatArr
     X = _binned(X)
     m, d = X.shape
     found: dict[str, FloatArray] = {}
-    white = _whitened(X)
-    tables = {"plain": X, "counting": _by_signal(X), "relative": unit_rows(X), "whitened": white}
-    for name, table in tables.items():
-        found |= _of_values(scipy.linalg.svdvals(table, check_finite=False), (m, d), most, name)
-    found |= _of_shifts(white, most, seed)
     U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+    white = _whitened(X)
+    parts = scipy.linalg.svd(white, full_matrices=False, check_finite=False)
+    for name, own in {
+        "plain": values,
+        "counting": scipy.linalg.svdvals(_by_signal(X), check_finite=False),
+        "relative": scipy.linalg.svdvals(unit_rows(X), check_finite=False),
+        "whitened": parts[1],
+    }.items():
+        found |= _of_values(own, (m, d), most, name)
+    found |= _of_shifts(white, parts, most, seed)
     found |= _of_vectors(U, Vt, most)
     found |= _of_halves(X, most, seed)
     found |= _of_fits(X, values, most)
@@ -100,13 +105,17 @@ def _whitened(X: FloatArray) -> FloatArray:
     )
 
 
-def _of_shifts(X: FloatArray, most: int, seed: int) -> dict[str, FloatArray]:
+def _of_shifts(
+    X: FloatArray, parts: tuple[FloatArray, FloatArray, FloatArray], most: int, seed: int
+) -> dict[str, FloatArray]:
     """How far a direction stands out from what is left once each sample is shifted along the channels by chance.
 
     Noise that is correlated along the channels is as strong after that; what samples share is not.
+
+    parts : the singular value decomposition of X
     """
     rng = np.random.default_rng(seed)
-    U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+    U, values, Vt = parts
     left, places, tiny = X.copy(), np.arange(X.shape[1]), np.finfo(float).tiny
     found = np.full(most + 1, np.nan)
     for k in range(min(most + 1, len(values) - 1)):
