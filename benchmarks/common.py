@@ -252,12 +252,12 @@ def report(tables: Sequence[Sequence[dict[str, Any]]], runs: Runs, given: argpar
     text = "\n\n".join(parts)
     print(text)
     if given.docs is not None:
-        _insert(given.docs, given.name, text)
+        insert(given.docs, given.name, text)
     if runs.n_missing:
         raise SystemExit(1)
 
 
-def _insert(page: Path, name: str, text: str) -> None:
+def insert(page: Path, name: str, text: str) -> None:
     """Replace what stands between <!-- name --> and <!-- /name -->."""
     first, last = f"<!-- {name} -->", f"<!-- /{name} -->"
     before, opened, rest = page.read_text(encoding="utf-8").partition(first)

@@ -1,127 +1,210 @@
-"""How well the count is told: learned from half of the simulated tables, judged on the other half.
+"""How well the count is told: what half of the tables teach, judged on the other half, and the other way round.
 
-    python benchmarks/counting.py evidence.npz few.npz            # judge
-    python benchmarks/counting.py evidence.npz few.npz --keep     # and store what was learned in the package
+    python benchmarks/counting.py evidence.npz counts.npz --sets measured.npz     # judge
+    python benchmarks/counting.py evidence.npz counts.npz --keep      # and store what all of them teach
+    python benchmarks/counting.py evidence.npz counts.npz --single    # each kind of evidence by itself
+    python benchmarks/counting.py evidence.npz counts.npz --left-out  # weights that never saw the disturbance
 
-The files are those of counting_tables.py. What is learned is the chance to stop at a count, given that it is
-reached: gradient-boosted trees over the evidence on that count. Its log-odds are then stretched until they are as
-frequent on tables that were left out as they say.
+The files are those of counting_tables.py. Two things are learned, both by gradient-boosted trees over the
+evidence on a count: the chance to stop at it, given that it is reached, and its chance among all candidates. The
+first is the better where components hide in the noise, the second where the evidence is clear; the weights of
+their logarithms are those under which tables that were left out are the most likely.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
+from sklearn.ensemble._hist_gradient_boosting.grower import TreeGrower
 
+from common import as_markdown, check, insert
 from counting_tables import loaded
-from gmcr.counting.distribution import MASS, smallest_range, spread
-from gmcr.counting.forest import STORED, Forest
+from gmcr.counting import Gathered
+from gmcr.counting.distribution import MASS, choosing, combined, probabilities, smallest_range, stopping
+from gmcr.counting.forest import STORED, Forest, Learned
 
 Table = dict[str, Any]
-FOLDS, MEMBERS, BINS = 5, 5, 10
-SETTINGS = {
-    "learning_rate": 0.06,
-    "max_iter": 120,
-    "max_leaf_nodes": 12,
-    "min_samples_leaf": 30,
-    "l2_regularization": 5.0,
+Chances = dict[int, float]
+FOLDS, MEMBERS, BINS = 5, 4, 10
+LEAST = 1e-4  # probability whose logarithm is taken, in scores
+TOLD = 1.5  # times the edge of white noise, from which components are distinguishable
+VALUES, COLUMNS = 128, 0.4  # that a column is told by, and share of the columns that a split looks at
+STOP = {"trees": 120, "rate": 0.06, "l2": 5.0, "curvature": 0.0}
+CHOICE = {"trees": 200, "rate": 0.06, "l2": 20.0, "curvature": 1e-2}
+LEAVES, SMALLEST_LEAF = 20, 30
+ALWAYS = ("count", "count of smaller side", "samples", "channels", "smaller side")
+SINGLE = {
+    "singular values": ("plain:",),
+    "scaled for counting": ("counting:",),
+    "scaled by sample": ("relative:",),
+    "whitened": ("whitened:", "shifted"),
+    "law of the noise": ("left under", "neighbours left", "tails left", "tail over"),
+    "held-out blocks": ("held out:",),
+    "halves": ("halves",),
+    "vectors": ("smooth", "one sample", "one channel", "like a"),
+    "short fits": ("fit over", "fall of", "most alike", "smallest share"),
+    "cost": ("cost", "beyond the lowest cost", "white noise left", "share that"),
+    "profiles of halves": ("profiles back", "beyond the halves"),
+    "rank rule": ("beyond the singular values", "white noise below"),
+    "solver's rule": ("beyond the rule",),
 }
 
 
-def rows(tables: list[Table]) -> tuple[np.ndarray, np.ndarray]:
-    """Evidence on all counts that are reached, and whether the count is that."""
-    values = [t["values"][t["counts"] <= t["true"]] for t in tables]
-    stops = [t["counts"][t["counts"] <= t["true"]] == t["true"] for t in tables]
-    return np.concatenate(values), np.concatenate(stops)
+# Learning
 
 
-def learned(tables: list[Table], columns: np.ndarray, seed: int = 0) -> Forest:
-    """Members, each of which sees half of the columns at a split, averaged; their log-odds stretched."""
-    values, stops = rows(tables)
-    trees, start = [], 0.0
-    for member in range(MEMBERS):
-        model = HistGradientBoostingClassifier(
-            **SETTINGS, max_features=0.4, random_state=seed + member, early_stopping=False
-        )
-        model.fit(values[:, columns], stops)
-        start += float(model._baseline_prediction.ravel()[0]) / MEMBERS
-        trees += [one[0].nodes for one in model._predictors]
+class Boosting:
+    """Trees, each grown on the gradient that those before it leave."""
+
+    def __init__(self, values: np.ndarray, trees: int, rate: float, l2: float, curvature: float, seed: int):
+        self.values = values.astype(float)
+        self.bins = _BinMapper(n_bins=VALUES, random_state=0)
+        self.binned = self.bins.fit_transform(self.values)
+        self.missing = np.isnan(self.values).any(axis=0).astype(np.uint8)
+        self.n_trees, self.rate, self.l2, self.curvature = trees, rate, l2, curvature
+        self.rng = np.random.default_rng(seed)
+        self.nodes: list[np.ndarray] = []
+
+    def learn(self, chances: Any, truth: np.ndarray, counted: np.ndarray) -> list[np.ndarray]:
+        """chances(score) are what a score says of each row; counted : rows that something is learned from."""
+        score = np.zeros(len(truth))
+        for _ in range(self.n_trees):
+            p = chances(score)
+            gradient = np.where(counted, p - truth, 0.0).astype(np.float32)
+            hessian = np.where(counted, np.maximum(p * (1 - p), self.curvature), 1e-3).astype(np.float32)
+            grower = TreeGrower(
+                self.binned,
+                gradient,
+                hessian,
+                max_leaf_nodes=LEAVES,
+                min_samples_leaf=SMALLEST_LEAF,
+                l2_regularization=self.l2,
+                n_bins=VALUES + 1,
+                n_bins_non_missing=self.bins.n_bins_non_missing_,
+                has_missing_values=self.missing,
+                shrinkage=self.rate,
+                feature_fraction_per_split=COLUMNS,
+                rng=self.rng,
+            )
+            grower.grow()
+            tree = grower.make_predictor(binning_thresholds=self.bins.bin_thresholds_)
+            score += tree.predict_binned(self.binned, self.bins.missing_values_bin_idx_, 1)
+            self.nodes.append(tree.nodes)
+        return self.nodes
+
+
+def forest(trees: list[np.ndarray], names: np.ndarray, members: int) -> Forest:
+    """The trees of several members, averaged, as plain arrays."""
     firsts = np.cumsum([0, *(len(nodes) for nodes in trees)])
     nodes = np.concatenate(trees)
     shift = np.repeat(firsts[:-1], np.diff(firsts))
     own, leaf = np.arange(len(nodes)), nodes["is_leaf"].astype(bool)
     return Forest(
-        names=np.array(tables[0]["names"])[columns],
-        roots=firsts[:-1],
-        column=nodes["feature_idx"].astype(np.int32),
-        threshold=nodes["num_threshold"],
+        names=names,
+        roots=firsts[:-1].astype(np.int32),
+        column=nodes["feature_idx"].astype(np.int16),
+        threshold=nodes["num_threshold"].astype(np.float32),
         missing_left=nodes["missing_go_to_left"].astype(bool),
         left=np.where(leaf, own, nodes["left"] + shift).astype(np.int32),
         right=np.where(leaf, own, nodes["right"] + shift).astype(np.int32),
-        value=np.where(leaf, nodes["value"], 0.0) / MEMBERS,
+        value=(np.where(leaf, nodes["value"], 0.0) / members).astype(np.float32),
         depth=np.array(int(nodes["depth"].max())),
-        offset=np.array(start),
-        slope=np.array(1.0),
+        offset=np.array(0.0),
     )
 
 
-def calibrated(tables: list[Table], columns: np.ndarray) -> Forest:
-    """What is learned from all, its log-odds stretched as tables that were left out ask for."""
+def both_forests(tables: list[Table], columns: np.ndarray, members: int = MEMBERS) -> tuple[Forest, Forest]:
+    names = np.array(tables[0]["names"])[columns]
+    values = np.concatenate([t["values"][:, columns] for t in tables])
+    counts = np.concatenate([t["counts"] for t in tables])
+    sizes = np.array([len(t["counts"]) for t in tables])
+    starts, table = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(tables)), sizes)
+    true = np.array([t["true"] for t in tables])[table]
+    reached, truth = counts <= true, (counts == true).astype(float)
+    known = np.maximum.reduceat(truth, starts)[table] > 0  # the truth is among the candidates
+    start = float(np.log(truth[reached].mean() / (1 - truth[reached].mean())))
+
+    def to_stop(score: np.ndarray) -> np.ndarray:
+        return 1.0 / (1.0 + np.exp(-(start + score)))
+
+    def among_all(score: np.ndarray) -> np.ndarray:
+        chances = np.exp(score - np.maximum.reduceat(score, starts)[table])
+        return chances / np.add.reduceat(chances, starts)[table]
+
+    stop: list[np.ndarray] = []
+    choice: list[np.ndarray] = []
+    for seed in range(members):
+        stop += Boosting(values[reached], seed=seed, **STOP).learn(
+            to_stop, truth[reached], np.ones(reached.sum(), dtype=bool)
+        )
+        choice += Boosting(values, seed=seed, **CHOICE).learn(among_all, truth, known)
+    stopping_forest = replace(forest(stop, names, members), offset=np.array(start))
+    return stopping_forest, forest(choice, names, members)
+
+
+def learned(tables: list[Table], columns: np.ndarray, members: int = MEMBERS) -> Learned:
+    """What all tables teach, the two ways weighed by tables that were left out."""
     folds = np.array([t["seed"] % FOLDS for t in tables])
-    odds, stops = [], []
+    ways, truths = [], []
     for fold in range(FOLDS):
-        forest = learned([t for t, f in zip(tables, folds) if f != fold], columns)
-        values, own = rows([t for t, f in zip(tables, folds) if f == fold])
-        odds.append(forest.log_odds(values[:, columns]))
-        stops.append(own)
-    x, y = np.concatenate(odds), np.concatenate(stops)
-    found = minimize(lambda p: np.mean(np.logaddexp(0, -(2 * y - 1) * (p[0] + p[1] * x))), [0.0, 1.0]).x
-    forest = learned(tables, columns)
-    arrays = forest.as_arrays()
-    arrays["offset"], arrays["slope"] = found[0] + found[1] * forest.offset, np.array(found[1])
-    return Forest(**arrays)
+        stop, choice = both_forests(
+            [t for t, f in zip(tables, folds) if f != fold], columns, max(members // 2, 1)
+        )
+        for t in (t for t, f in zip(tables, folds) if f == fold and t["true"] in t["counts"]):
+            values = t["values"][:, columns]
+            ways.append((stopping(stop.score(values)), choosing(choice.score(values))))
+            truths.append(int(np.flatnonzero(t["counts"] == t["true"])[0]))
+
+    def surprise(weights: np.ndarray) -> float:
+        found = [combined(way, weights)[place] for way, place in zip(ways, truths)]
+        return -float(np.mean(np.log(np.maximum(found, LEAST))))
+
+    weights = minimize(surprise, [0.5, 0.5], method="Nelder-Mead", options={"maxiter": 60}).x
+    return Learned(*both_forests(tables, columns, members), weights)
 
 
-def chances(forest: Forest, table: Table) -> dict[int, float]:
-    order = [table["names"].index(name) for name in forest.names.tolist()]
-    return spread(table["counts"], forest.log_odds(table["values"][:, order]))
+# Judging
 
 
-def judged(name: str, forest: Forest, tables: list[Table], shown: bool = True) -> dict[str, float]:
-    found = [chances(forest, t) for t in tables]
+def chances_of(model: Learned, table: Table) -> Chances:
+    return probabilities(Gathered(table["counts"], table["names"], table["values"]), model)
+
+
+def judged(name: str, found: Sequence[Chances], tables: Sequence[Table]) -> dict[str, Any]:
     true = np.array([t["true"] for t in tables])
     top = np.array([max(p, key=lambda k: p[k]) for p in found])
     confidence = np.array([max(p.values()) for p in found])
     ranges = np.array([smallest_range(p) for p in found])
     mass = np.array([sum(v for k, v in p.items() if a <= k <= b) for p, (a, b) in zip(found, ranges)])
     right, inside = top == true, (ranges[:, 0] <= true) & (true <= ranges[:, 1])
-    score = np.log(np.maximum([p.get(int(k), 0.0) for p, k in zip(found, true)], 1e-4))
+    score = np.log(np.maximum([p.get(int(k), 0.0) for p, k in zip(found, true)], LEAST))
     firm = confidence >= MASS
-    out = {
-        "tables": len(tables),
+    by_chance = [
+        calibration_error(confidence, np.random.default_rng(seed).random(len(tables)) < confidence)
+        for seed in range(20)
+    ]
+    line = {
+        "tables": name,
+        "number": len(tables),
         "right": right.mean(),
         "confidence": confidence.mean(),
         "firm": firm.mean(),
         "wrong and firm": (firm & ~right).mean(),
         "score": score.mean(),
-        "in range": inside.mean(),
-        "mass": mass.mean(),
+        "truth in range": inside.mean(),
+        "its mass": mass.mean(),
         "calibration error": calibration_error(confidence, right),
-        "by chance": np.mean(
-            [
-                calibration_error(confidence, np.random.default_rng(s).random(len(tables)) < confidence)
-                for s in range(20)
-            ]
-        ),
+        "by chance": float(np.mean(by_chance)),
     }
-    if shown:
-        print(f"{name:28s}", "  ".join(f"{k} {v:.4g}" for k, v in out.items()), flush=True)
-    return out
+    print(*(f"{value:.3f}" if isinstance(value, float) else value for value in line.values()), flush=True)
+    return line
 
 
 def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
@@ -134,15 +217,89 @@ def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
     return float(sum(parts))
 
 
-def _sets(forest: Forest, tables: list[Table]) -> None:
+def judge_all(found: list[Chances], tables: list[Table]) -> list[dict[str, Any]]:
+    """All tables, those whose components can be told, and by kind of disturbance."""
+    parts: dict[str, Callable[[Table], bool]] = {
+        "all": lambda t: True,
+        "undisturbed": lambda t: not t["kinds"],
+        "distinguishable": lambda t: t["stands_out"] >= TOLD,
+        "both": lambda t: t["stands_out"] >= TOLD and not t["kinds"],
+    }
+    parts |= {kind: lambda t, kind=kind: kind in t["kinds"].split(", ") for kind in kinds_of(tables)}
+    lines = []
+    for name, belongs in parts.items():
+        chosen = [n for n, t in enumerate(tables) if belongs(t)]
+        if chosen:
+            lines.append(judged(name, [found[n] for n in chosen], [tables[n] for n in chosen]))
+    print(f"the solver's own rule: right {np.mean([t['rule'] == t['true'] for t in tables]):.3f}")
+    return lines
+
+
+def acceptance(lines: list[dict[str, Any]]) -> list[dict[str, str]]:
+    by_name = {line["tables"]: line for line in lines}
+    every, told, both = (by_name[name] for name in ("all", "distinguishable", "both"))
+    kinds = [line["wrong and firm"] for line in lines if line["tables"] not in ("all", "both")]
+    return [
+        check("calibration error beyond chance", every["calibration error"] - every["by chance"], "<=", 0.02),
+        check("truth in range short of its mass", every["its mass"] - every["truth in range"], "<=", 0.015),
+        check("wrong and firm", every["wrong and firm"], "<=", 0.015),
+        check("wrong and firm, worst kind", max(kinds), "<=", 0.05),
+        check("distinguishable: right", told["right"], ">=", 0.8),
+        check("distinguishable: firm", told["firm"], ">=", 0.3),
+        check("and undisturbed: right", both["right"], ">=", 0.95),
+        check("and undisturbed: firm", both["firm"], ">=", 0.6),
+    ]
+
+
+def kinds_of(tables: list[Table]) -> list[str]:
+    return sorted({kind for t in tables for kind in t["kinds"].split(", ") if kind})
+
+
+def halves(tables: list[Table]) -> list[tuple[list[Table], list[Table]]]:
+    one, other = tables[::2], tables[1::2]
+    return [(one, other), (other, one)]
+
+
+def in_turn(tables: list[Table], columns: np.ndarray, members: int = MEMBERS) -> list[tuple[Table, Chances]]:
+    """Each table with what the other half of them teaches of it."""
+    found = []
+    for learn, judge in halves(tables):
+        model = learned(learn, columns, members)
+        found += [(t, chances_of(model, t)) for t in judge]
+    return found
+
+
+def single_kinds(tables: list[Table], names: Sequence[str]) -> list[dict[str, Any]]:
+    lines = []
+    for kind, begins in SINGLE.items():
+        columns = [n for n, name in enumerate(names) if name in ALWAYS or name.startswith(begins)]
+        found = in_turn(tables, np.array(columns), members=1)
+        lines.append(judged(f"only {kind}", [chances for _, chances in found], [t for t, _ in found]))
+    return lines
+
+
+def left_out(tables: list[Table], columns: np.ndarray) -> list[dict[str, Any]]:
+    lines = []
+    learn, judge = halves(tables)[0]
+    for kind in kinds_of(tables):
+        model = learned([t for t in learn if kind not in t["kinds"]], columns, members=2)
+        some = [t for t in judge if kind in t["kinds"].split(", ")]
+        lines.append(judged(f"never seen: {kind}", [chances_of(model, t) for t in some], some))
+    return lines
+
+
+def on_sets(model: Learned, tables: list[Table]) -> list[dict[str, Any]]:
     for table in tables:
         if "subset" not in table["kinds"]:
-            found = chances(forest, table)
+            found = chances_of(model, table)
             top = sorted(found, key=lambda k: -found[k])[:3]
             said = ", ".join(f"{k} with {found[k]:.3f}" for k in top)
             print(f"{table['kinds']:32s} {table['true']} is {said}; rule {table['rule']}")
-    judged("shared sets", forest, [t for t in tables if "subset" not in t["kinds"]])
-    judged("subsets of them", forest, [t for t in tables if "subset" in t["kinds"]])
+    parts = {"shared sets": True, "subsets of them": False}
+    some = {
+        name: [t for t in tables if ("subset" not in t["kinds"]) == whole] for name, whole in parts.items()
+    }
+    return [judged(name, [chances_of(model, t) for t in own], own) for name, own in some.items()]
 
 
 def main() -> None:
@@ -151,27 +308,34 @@ def main() -> None:
     arguments.add_argument(
         "--sets", type=Path, help="evidence on the shared sets, by counting_tables.py --sets"
     )
-    arguments.add_argument("--keep", action="store_true")
+    arguments.add_argument("--keep", action="store_true", help="store what all tables teach in the package")
+    arguments.add_argument("--single", action="store_true", help="each kind of evidence by itself")
+    arguments.add_argument("--left-out", action="store_true", help="each disturbance, never seen")
+    arguments.add_argument("--docs", type=Path, metavar="FILE", help="put the table there")
     asked = arguments.parse_args()
     tables = [table for file in asked.files for table in loaded(file)]
-    learn, judge = tables[::2], tables[1::2]
-    columns = np.arange(len(tables[0]["names"]))
-    forest = calibrated(learn, columns)
-    judged("all", forest, judge)
-    plain = [t for t in judge if not t["kinds"]]
-    told = [t for t in judge if t["stands_out"] >= 1.5]
-    judged("undisturbed", forest, plain)
-    judged("distinguishable", forest, told)
-    judged("both", forest, [t for t in told if not t["kinds"]])
-    for kind in sorted({k for t in judge for k in t["kinds"].split(", ") if k}):
-        judged(kind, forest, [t for t in judge if kind in t["kinds"].split(", ")])
-    rule = np.array([t["rule"] == t["true"] for t in judge])
-    print(f"the solver's own rule: right {rule.mean():.3f}")
-    if asked.sets is not None:
-        _sets(forest, loaded(asked.sets))
-    if asked.keep:
-        folder = Path(__file__).parents[1] / "src/gmcr/counting"
-        np.savez_compressed(folder / STORED, **calibrated(tables, columns).as_arrays())
+    names = tables[0]["names"]
+    columns = np.arange(len(names))
+    found = in_turn(tables, columns)
+    lines = judge_all([chances for _, chances in found], [t for t, _ in found])
+    met = acceptance(lines)
+    lines += single_kinds(tables, names) if asked.single else []
+    lines += left_out(tables, columns) if asked.left_out else []
+    if asked.sets is not None or asked.keep:
+        model = learned(tables, columns)
+        print("weights of stopping and choosing:", model.weights)
+        lines += on_sets(model, loaded(asked.sets)) if asked.sets is not None else []
+        if asked.keep:
+            folder = Path(__file__).parents[1] / "src/gmcr/counting"
+            np.savez_compressed(folder / STORED, **model.as_arrays())
+    shown = [
+        {name: f"{value:.3f}" if isinstance(value, float) else value for name, value in line.items()}
+        for line in lines
+    ]
+    text = as_markdown(shown) + "\n\n" + as_markdown(met)
+    print(text)
+    if asked.docs is not None:
+        insert(asked.docs, "counting", text)
 
 
 if __name__ == "__main__":

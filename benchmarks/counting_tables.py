@@ -2,6 +2,7 @@
 
     export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
     python benchmarks/counting_tables.py evidence.npz --seeds 0 4000 --jobs 2
+    python benchmarks/counting_tables.py counts.npz --counts --seeds 0 400 --jobs 2
     python benchmarks/counting_tables.py measured.npz --sets ../shared/data
 
 A run that was ended goes on where it was. Of every table: its count, what was drawn, whether its components can
@@ -16,17 +17,21 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
-from gmcr import GMCR, make_measured, make_mixtures
-from gmcr.counting import gather
+from gmcr import GMCR, estimators, make_measured, make_mixtures
+from gmcr.counting import Gathered, gather
 from gmcr.mixtures.disturbances import DISTURBANCES
+from gmcr.window.evidence import Evidence
 from real_sets import load
 
-LARGEST = 200  # samples and channels
+LARGEST = 200  # samples and channels,
+TALL, TALLEST = 0.04, 1200  # but for images: how often, and their samples
 CHUNK = 50
-FEW_OF_MANY = 0.12  # share of the paper's tables
+MOST_ALIKE = {"peaks": 20, "bands": 5}  # components to 40 channels
+FEW_OF_MANY, ALL_OF_MANY = 0.14, 0.1  # shares of the paper's tables
 MEASURED = {
     "carbs": 3,
     "als2004": 4,
@@ -42,40 +47,44 @@ MEASURED = {
 }
 SUBSETS, SUBSET = 20, 0.7
 
+# A table, its count, the kinds of disturbance in it, and how far its last component stands out of noise.
+Drawn = tuple[np.ndarray, int, tuple[str, ...], float]
 
-def drawn(seed: int) -> tuple[np.ndarray, int, tuple[str, ...], float]:
-    """A table, its count, the kinds of disturbance in it, and how far its last component stands out of noise."""
+
+def drawn(seed: int) -> Drawn:
+    """The table of a seed: one that behaves like a measured one, or one of the paper's."""
     rng = np.random.default_rng([seed, 17])
     d = int(np.exp(rng.uniform(np.log(20), np.log(LARGEST))))
-    if rng.random() < FEW_OF_MANY:
-        return few_of_many(rng, d)
+    kind = rng.random()
+    if kind < FEW_OF_MANY + ALL_OF_MANY:
+        return few_of_many(rng, max(d, 40)) if kind < FEW_OF_MANY else all_of_many(rng, d)
+    tall = kind > 1 - TALL
     k = int(rng.choice(np.arange(1, 26), p=_weights()))
-    m = int(np.exp(rng.uniform(np.log(max(6, k + 2)), np.log(LARGEST))))
+    least, most = (LARGEST, TALLEST) if tall else (max(6, k + 2), LARGEST)
+    m = int(np.exp(rng.uniform(np.log(least), np.log(most))))
     disturbed = bool(rng.random() >= 0.3)
     made = make_measured(k, m, max(d, k + 3), random_state=rng, disturbed=disturbed)
-    clean = (made.C @ made.S) / np.maximum(made.sigma, 1e-12)
-    values = np.linalg.svd(clean, compute_uv=False)
-    stands_out = values[min(k, len(values)) - 1] / (np.sqrt(m) + np.sqrt(made.D.shape[1]))
-    return made.D, k, tuple(name for name in made.kinds if name in DISTURBANCES), float(stands_out)
+    kinds = tuple(name for name in made.kinds if name in DISTURBANCES)
+    return made.D, k, kinds, stands_out(made.C @ made.S, made.sigma, k)
 
 
-def few_of_many(rng: np.random.Generator, d: int) -> tuple[np.ndarray, int, tuple[str, ...], float]:
-    """The paper's tables: few of many components in each sample."""
-    k = int(np.exp(rng.uniform(np.log(4), np.log(48))))
-    m = min(int(k * rng.uniform(4, 8)), LARGEST)
+def few_of_many(rng: np.random.Generator, d: int) -> Drawn:
+    """The paper's tables: few of many components in each sample, of which there may be more than channels."""
+    k, per_component = int(np.exp(rng.uniform(np.log(4), np.log(96)))), rng.uniform(4, 8)
     noise = str(rng.choice(["proportional", "constant", "poisson"]))
-    profiles = str(rng.choice(["orthonormal", "peaks", "bands"]))
-    snr = float(rng.uniform(12, 35))
-    mix = make_mixtures(
-        k, m, snr_db=snr, n_features=max(d, 40), noise=noise, profiles=profiles, random_state=rng
-    )
+    profiles = str(rng.choice(["orthonormal", "peaks", "bands"], p=[0.5, 0.3, 0.2]))
+    snr = float(rng.uniform(18, 35))
+    d = max(d, 2 * k // 3)
+    k = min(k, MOST_ALIKE.get(profiles, k * d) * d // 40)  # broader profiles than these nobody could tell
+    m = int(k * per_component)
+    mix = make_mixtures(k, m, snr_db=snr, n_features=d, noise=noise, profiles=profiles, random_state=rng)
     return mix.D, k, ("few of many",), np.nan
 
 
-def all_of_many(rng: np.random.Generator, d: int) -> tuple[np.ndarray, int, tuple[str, ...], float]:
+def all_of_many(rng: np.random.Generator, d: int) -> Drawn:
     """The paper's profiles, each in every sample: so even a mixture that one direction has nearly all of it."""
     k = int(np.exp(rng.uniform(np.log(2), np.log(40))))
-    m = min(int(k * rng.uniform(2, 7)) + 4, LARGEST)
+    m = int(k * rng.uniform(2, 7)) + 4
     profiles = str(rng.choice(["orthonormal", "orthonormal", "peaks", "bands"]))
     snr = float(rng.uniform(15, 40))
     mix = make_mixtures(
@@ -84,13 +93,39 @@ def all_of_many(rng: np.random.Generator, d: int) -> tuple[np.ndarray, int, tupl
     return mix.D, k, ("all of many",), np.nan
 
 
+def counted(seed: int) -> Drawn:
+    """Counts, as of mutations: profiles of few or many channels, samples of very different sizes that hold some.
+
+    They vary by chance, or beyond it by as much throughout, or by more in some samples than in others.
+    """
+    rng = np.random.default_rng([seed, 18])
+    k = int(np.exp(rng.uniform(np.log(2), np.log(22))))
+    m, d = int(np.exp(rng.uniform(np.log(30), np.log(LARGEST)))), int(rng.integers(30, 100))
+    S = rng.dirichlet(np.full(d, np.exp(rng.uniform(np.log(0.05), np.log(1.0)))), k)
+    C = rng.lognormal(0, rng.uniform(0.4, 1.5), (m, k)) * (rng.random((m, k)) < rng.uniform(0.2, 1.0))
+    C[np.arange(m), rng.integers(0, k, m)] += 1.0
+    mean = C @ S
+    size = np.exp(rng.uniform(np.log(300), np.log(2e4))) * rng.lognormal(0, rng.uniform(0.1, 1.2), (m, 1))
+    mean *= size / mean.sum(axis=1, keepdims=True)
+    alpha = np.exp(rng.uniform(np.log(8), np.log(300), (m, 1) if rng.random() < 0.3 else (1, 1)))
+    if rng.random() < 0.6:
+        mean = mean * rng.gamma(alpha, 1 / alpha, mean.shape)
+    return rng.poisson(mean).astype(float), k, ("counts",), np.nan
+
+
+def stands_out(clean: np.ndarray, sigma: np.ndarray, k: int) -> float:
+    """How far the last of k components stands out of the noise, whitened by its true law; 1 is the edge."""
+    values = np.linalg.svd(clean / np.maximum(sigma, 1e-12), compute_uv=False)
+    return float(values[min(k, len(values)) - 1] / np.sqrt(clean.shape).sum())
+
+
 def _weights() -> np.ndarray:
     """Of the counts 1 to 25, most often two to five."""
     weights = 1.0 / (1.0 + np.abs(np.arange(1, 26) - 3.0)) ** 1.2
     return weights / weights.sum()
 
 
-def measured(name: str, folder: Path) -> list[tuple[np.ndarray, int, tuple[str, ...], float]]:
+def measured(name: str, folder: Path) -> list[Drawn]:
     """A shared set with a known count, and random subsets of its samples."""
     D = load(folder, name)["D"].astype(float)
     k = MEASURED[name]
@@ -106,26 +141,24 @@ def looked_at(seed: int) -> dict[str, Any]:
     return evidence_on(seed, *drawn(seed))
 
 
-def few_looked_at(seed: int) -> dict[str, Any]:
-    rng = np.random.default_rng([seed, 18])
-    return evidence_on(seed, *few_of_many(rng, int(np.exp(rng.uniform(np.log(40), np.log(LARGEST))))))
-
-
-def all_looked_at(seed: int) -> dict[str, Any]:
-    rng = np.random.default_rng([seed, 19])
-    return evidence_on(seed, *all_of_many(rng, int(np.exp(rng.uniform(np.log(40), np.log(LARGEST))))))
-
-
-WORK = {"measured": looked_at, "few": few_looked_at, "all": all_looked_at}
+def counts_looked_at(seed: int) -> dict[str, Any]:
+    return evidence_on(seed, *counted(seed))
 
 
 def evidence_on(
     seed: int, D: np.ndarray, k: int, kinds: tuple[str, ...], stands_out: float
 ) -> dict[str, Any]:
-    with warnings.catch_warnings():
+    seen: list[tuple[Gathered, Evidence]] = []
+
+    def looked(samples: np.ndarray, evidence: Evidence, most: int | None = None) -> Evidence:
+        """In place of the weighing, which is to be learned: what it would be asked about."""
+        seen.append((gather(samples, evidence), evidence))
+        return evidence
+
+    with warnings.catch_warnings(), patch.object(estimators.window, "weighed", looked):
         warnings.simplefilter("ignore")
-        found = GMCR(random_state=0, n_jobs=1).fit(D).count_
-        one = gather(D, found)
+        GMCR(random_state=0, n_jobs=1).fit(D)
+    one, found = seen[0]
     kept = {
         "seed": seed,
         "true": k,
@@ -170,9 +203,7 @@ def main() -> None:
     arguments.add_argument(
         "--sets", type=Path, metavar="FOLDER", help="the shared sets instead, and subsets of them"
     )
-    arguments.add_argument(
-        "--kind", choices=list(WORK), default="measured", help="few or all of many: the paper's"
-    )
+    arguments.add_argument("--counts", action="store_true", help="tables of counts instead")
     arguments.add_argument("--jobs", type=int, default=1)
     asked = arguments.parse_args()
     if asked.sets is not None:
@@ -185,7 +216,7 @@ def main() -> None:
     seeds = [seed for seed in range(*asked.seeds) if seed not in done]
     with ProcessPoolExecutor(asked.jobs) as pool:
         for start in range(0, len(seeds), CHUNK):
-            tables += pool.map(WORK[asked.kind], seeds[start : start + CHUNK])
+            tables += pool.map(counts_looked_at if asked.counts else looked_at, seeds[start : start + CHUNK])
             saved(asked.file, tables)
             print(f"{len(tables)} tables", flush=True)
 

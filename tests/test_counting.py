@@ -9,10 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gmcr import GMCR, make_measured, make_mixtures
-from gmcr.counting import gather, weighed
-from gmcr.counting.distribution import smallest_range, spread
-from gmcr.counting.forest import Forest, stored_forest
+from gmcr.counting import Gathered, gather, weighed
+from gmcr.counting.cleaning import cleaned
+from gmcr.counting.distribution import choosing, combined, smallest_range, stopping
+from gmcr.counting.forest import Forest, Learned, stored
+from gmcr.counting.left_over import of_blocks, of_law
+from gmcr.counting.likeness import of_likeness
 from gmcr.counting.numbers import cheap_numbers
+from gmcr.counting.weighing import doubt
+from gmcr.noise import Instrument
 from gmcr.window.evidence import Evidence
 
 
@@ -33,16 +38,27 @@ def model(made):
 # The distribution
 
 
-@given(odds=st.lists(st.floats(-20, 20), min_size=1, max_size=12))
-def test_a_distribution_is_one(odds):
-    chances = spread(np.arange(1, len(odds) + 1), np.array(odds))
-    assert sum(chances.values()) == pytest.approx(1.0)
-    assert min(chances.values()) >= 0
+@given(scores=st.lists(st.floats(-20, 20), min_size=1, max_size=12))
+@pytest.mark.parametrize("distribution", [stopping, choosing])
+def test_a_distribution_is_one(distribution, scores):
+    chances = distribution(np.array(scores))
+    assert chances.sum() == pytest.approx(1.0)
+    assert chances.min() >= 0
 
 
 def test_the_chance_to_stop_given_that_a_count_is_reached():
-    chances = spread(np.array([1, 2, 3]), np.log([1 / 3, 1.0, 1e12]))  # stops with 1/4, 1/2, all but surely
-    assert list(chances.values()) == pytest.approx([0.25, 0.375, 0.375])
+    chances = stopping(np.log([1 / 3, 1.0, 1e12]))  # stops with 1/4, 1/2, all but surely
+    assert chances.tolist() == pytest.approx([0.25, 0.375, 0.375])
+
+
+def test_the_chance_among_all():
+    assert choosing(np.log([1.0, 2.0, 5.0]) + 7).tolist() == pytest.approx([1 / 8, 1 / 4, 5 / 8])
+
+
+def test_two_distributions_by_their_weights():
+    one, other = np.array([0.2, 0.8]), np.array([0.5, 0.5])
+    assert combined((one, other), np.array([1.0, 3.0])).tolist() == pytest.approx([0.2, 0.8])
+    assert combined((one, one), np.array([1.0, 1.0])).tolist() == pytest.approx([0.04 / 0.68, 0.64 / 0.68])
 
 
 @settings(max_examples=100)
@@ -60,7 +76,7 @@ def test_the_smallest_range_against_all_ranges(weights, mass):
 
 
 def test_a_tree_by_hand():
-    """One split on the second column at 0.5, NaN to the right; then log-odds of 2 + 3 times the leaf."""
+    """One split on the second column at 0.5, NaN to the right; 2 more than the leaf."""
     forest = Forest(
         names=np.array(["a", "b"]),
         roots=np.array([0]),
@@ -72,19 +88,22 @@ def test_a_tree_by_hand():
         value=np.array([0.0, -1.0, 4.0]),
         depth=np.array(2),
         offset=np.array(2.0),
-        slope=np.array(3.0),
     )
     values = np.array([[9.0, 0.5], [9.0, 0.6], [0.0, np.nan]])
-    np.testing.assert_allclose(forest.log_odds(values), [-1.0, 14.0, 14.0])
+    np.testing.assert_allclose(forest.score(values), [1.0, 6.0, 6.0])
 
 
 def test_what_is_stored_is_plain_and_fits_what_is_gathered(made):
-    forest, found = stored_forest(), gather(made.D, evidence())
-    assert set(forest.names.tolist()) == set(found.names)
-    leaves = forest.left == np.arange(len(forest.left))
-    assert (forest.right[leaves] == np.flatnonzero(leaves)).all()
-    assert forest.column.max() < len(forest.names)
-    assert all(np.asarray(value).dtype != object for value in forest.as_arrays().values())
+    found = gather(made.D, evidence())
+    for forest in (stored().stop, stored().choice):
+        assert set(forest.names.tolist()) == set(found.names)
+        leaves = forest.left == np.arange(len(forest.left))
+        assert (forest.right[leaves] == np.flatnonzero(leaves)).all()
+        assert forest.column.max() < len(forest.names)
+    arrays = stored().as_arrays()
+    assert all(np.asarray(value).dtype != object for value in arrays.values())
+    again = Learned.of_arrays(arrays)
+    np.testing.assert_array_equal(again.choice.score(found.values), stored().choice.score(found.values))
 
 
 # The evidence
@@ -98,11 +117,93 @@ def test_numbers_do_not_know_the_unit(made, factor):
 
 
 def test_candidates_around_what_the_solver_found_beyond_those_looked_at(made):
+    assert gather(made.D, evidence()).counts.tolist() == list(range(1, 26))
+    assert (
+        gather(made.D, replace(evidence(), by_rank=50)).counts[-1] == 25
+    )  # which was no edge of white noise
+    assert gather(made.D, replace(evidence(), by_rank=50, white_rank=True)).counts[-1] == 59
     found = gather(made.D, replace(evidence(), by_cost=50))
-    assert found.counts[-7:].tolist() == [47, 48, 49, 50, 51, 52, 53]
+    assert found.counts[-19:].tolist() == list(range(41, 60))
     assert found.counts[0] == 1
     assert np.isnan(found.values[-1, found.names.index("plain: gap")])
-    assert found.values[-1, found.names.index("count")] == 53
+    assert found.values[-1, found.names.index("count")] == 59
+
+
+def test_what_is_left_under_its_law_is_noise_from_the_count_on():
+    """Noise of two kinds at once, which no scaling by sample and channel makes white."""
+    made = make_measured(
+        3, 90, 80, random_state=4, profiles="peaks", concentrations="lognormal", disturbed=False,
+        law=Instrument(1e-3, 0.0, 0.02),
+    )  # fmt: skip
+    parts = np.linalg.svd(made.D, full_matrices=False)
+    left = of_law(made.D, parts, 6, 0)["left under the law"]
+    assert (left[:2] > 0.5).all()
+    assert (np.abs(left[2:]) < 0.15).all()
+
+
+def test_held_out_blocks_against_a_loop():
+    """Each block from the pseudo-inverse of the rest at the same rank (Owen & Perry 2009, Eq. 6)."""
+    rng = np.random.default_rng(0)
+    X = rng.random((24, 3)) @ rng.random((3, 32)) + 0.01 * rng.standard_normal((24, 32))
+    found = of_blocks(X, 5, seed=1)
+    rows = np.random.default_rng(1).permutation(24) < 12
+    columns = np.arange(32) * 8 // 32 % 2 == 0
+    errors = np.zeros(7)
+    for k in range(7):
+        for r in (rows, ~rows):
+            for c in (columns, ~columns):
+                U, values, Vt = np.linalg.svd(X[~r][:, ~c], full_matrices=False)
+                inverse = (Vt[:k].T / values[:k]) @ U[:, :k].T
+                errors[k] += np.square(X[r][:, c] - X[r][:, ~c] @ inverse @ X[~r][:, c]).sum()
+    np.testing.assert_allclose(found["held out: fall"], np.log(errors[:5] / errors[1:6]))
+    assert found["held out: beyond the best"][np.argmin(errors) - 1] == 0
+    assert np.argmin(errors) == 3
+
+
+@pytest.mark.parametrize("kind", ["shift", "tilt", "saturation", "baseline"])
+def test_directions_are_like_the_disturbance_that_made_them(kind):
+    x = np.linspace(-1, 1, 120)
+    profile = np.exp(-((x - 0.2) ** 2) / 0.02) + 0.5 * np.exp(-((x + 0.4) ** 2) / 0.05)
+    rng = np.random.default_rng(2)
+    size, strange = rng.uniform(1, 2, (50, 1)), 0.01 * rng.standard_normal((50, 1))
+    made = {
+        "shift": np.gradient(profile),
+        "tilt": profile * x,
+        "saturation": profile**2,
+        "baseline": 1 + x**2,
+    }[kind]
+    D = size * profile + strange * made / np.linalg.norm(made)
+    D += 1e-4 * rng.standard_normal(D.shape)
+    found = of_likeness(np.linalg.svd(D, full_matrices=False), 3, 0)
+    assert found[f"like a {kind}"][1] > 0.99
+    assert found["fall without the like"][0] > 1  # one component and the disturbance leave noise
+    np.testing.assert_array_equal(found[f"like a {kind}, next"][:2], found[f"like a {kind}"][1:])
+
+
+def test_spikes_and_odd_samples_are_cleaned_away():
+    rng = np.random.default_rng(3)
+    x = np.linspace(0, 1, 70)
+    clean = rng.lognormal(0, 0.5, (60, 2)) @ np.exp(-((x - np.array([[0.3], [0.6]])) ** 2) / 0.02)
+    D = clean + 1e-3 * rng.standard_normal(clean.shape)
+    for disturbed in (D.copy(), D.copy()):
+        disturbed.flat[rng.choice(D.size, 6, replace=False)] += 2.0
+        disturbed[7] += np.sin(9 * x) ** 2  # which two directions do not span
+        left = cleaned(disturbed)
+        assert 54 <= len(left) < 60
+        assert np.linalg.svd(disturbed, compute_uv=False)[2] > 1
+        assert np.linalg.svd(left, compute_uv=False)[2] < 0.1
+    np.testing.assert_array_equal(cleaned(D[:5]), D[:5])  # too few to tell what is odd
+
+
+def test_the_doubt_names_what_a_component_could_be_instead():
+    names = ("like a baseline", "one sample")
+    found = Gathered(np.array([1, 2, 3]), names, np.array([[0, 0], [0.1, 0.2], [0.9, 0.95]]))
+    assert doubt(found, {1: 0.1, 2: 0.6, 3: 0.3}, 2) == "the third could be a drift of the baseline"
+    assert doubt(found, {1: 0.1, 2: 0.3, 3: 0.6}, 3) == "the third could be a drift of the baseline"
+    assert doubt(found, {1: 0.3, 2: 0.6, 3: 0.1}, 2) == ""  # nothing speaks against the second
+    assert doubt(found, {1: 0.0, 2: 0.97, 3: 0.03}, 2) == ""  # there is no doubt
+    said = replace(evidence(2), probabilities={2: 0.6, 3: 0.4}, doubt="the third could be scatter")
+    assert str(said).splitlines()[0].endswith("60 % sure, 3 with 40 %: the third could be scatter.")
 
 
 # What is said

@@ -5,7 +5,7 @@ import pytest
 
 from gmcr import GMCR, make_measured
 from gmcr.noise import Counts, Instrument
-from gmcr.window.judging import _by_projection, _projected
+from gmcr.window.judging import _by_projection, _projected, tells_of_counts
 
 MEMBERS = {
     "a": (1e-2, 0, 0),
@@ -33,6 +33,14 @@ def test_members_of_the_family_are_found(member, noise):
     found = np.broadcast_to(model.noise_law_.sigma(made.D, fit).entries, made.D.shape)
     true = law.sigma(made.D, made.C @ made.S).entries
     assert np.median(np.abs(found / true - 1)) < 0.1
+
+
+def test_entries_without_noise_do_not_refuse_a_law():
+    """Noise of 5 % of the signal, of which many entries have next to none: profiles are off by more there."""
+    made = make_measured(3, 80, 100, 138, law=Instrument(0, 0, 0.05), disturbed=False)
+    found = GMCR(n_components=3).fit(made.D).noise_law_
+    assert (found.kind, found.level, found.gain) == ("instrument", 0, 0)
+    assert found.slope == pytest.approx(0.05, rel=0.05)
 
 
 def test_scale_scales_the_law():
@@ -78,3 +86,24 @@ def test_counts_alone_are_counts():
     rng = np.random.default_rng(1)
     mean = 200 * rng.dirichlet(np.ones(3), 100) @ rng.dirichlet(np.ones(50), 3) * 50
     assert GMCR(n_components=3).fit(rng.poisson(mean).astype(float)).noise_law_ == Counts()
+
+
+def overdispersed(seed, alpha):
+    rng = np.random.default_rng(seed)
+    S, C = rng.dirichlet(np.full(60, 0.3), 4), rng.lognormal(0, 0.8, (120, 4))
+    mean = 2000 * C @ S
+    return rng.poisson(mean * rng.gamma(alpha, 1 / alpha, mean.shape)).astype(float)
+
+
+def test_readings_of_a_converter_are_no_counts():
+    assert tells_of_counts(overdispersed(0, 20))
+    assert not tells_of_counts(overdispersed(0, 20) + 0.5)
+    rng = np.random.default_rng(1)
+    mean = 1e4 * rng.lognormal(0, 1, (60, 3)) @ rng.random((3, 50))
+    assert not tells_of_counts(np.round(mean + 3 * rng.standard_normal((60, 50))))
+
+
+def test_counts_are_searched_under_their_own_law():
+    found = GMCR(random_state=0).fit(overdispersed(3, 20))
+    assert found.n_components_ == found.count_.by_rank == 4  # Poisson's law alone sees 10 and more
+    assert found.noise_law_.slope == pytest.approx(20**-0.5, rel=0.15)

@@ -16,10 +16,12 @@ from gmcr.rank import (
     Answer,
     Rule,
     estimate_rank,
+    levelled,
     marchenko_pastur,
     misfit,
     noise_edge,
     scalings,
+    whitened_counts,
 )
 from gmcr.rank.gap import eigengap
 from gmcr.rank.indicator import malinowski
@@ -147,6 +149,33 @@ def test_misfit_of_white_noise_is_small(shape):
     for _ in range(50):
         values = scipy.linalg.svdvals(rng.standard_normal(shape))
         assert misfit(values, 0, noise_level(values, 0, shape), shape) < WHITE_MISFIT
+
+
+def test_levelling_whitens_noise_that_goes_by_sample_and_channel():
+    """With a tenth of a per cent of the counts far off, which must not decide."""
+    rng = np.random.default_rng(6)
+    clean = rng.random((120, 3)) @ rng.random((3, 90))
+    noise = np.outer(rng.lognormal(0, 0.3, 120), rng.lognormal(0, 0.3, 90)) * rng.standard_normal((120, 90))
+    D = clean + 0.02 * noise
+    D.flat[rng.choice(D.size, 10, replace=False)] += 0.3
+    scaled = levelled(D)
+    left = scaled - (lambda U, s, V: (U[:, :3] * s[:3]) @ V[:3])(*np.linalg.svd(scaled, full_matrices=False))
+    usual = np.median(np.abs(left), axis=0)
+    assert usual.max() / usual.min() < 2
+    assert 3 <= marchenko_pastur(np.linalg.svd(scaled, compute_uv=False), D.shape)[0].count <= 4
+    np.testing.assert_allclose(levelled(5 * D) @ scaled.T, scaled @ scaled.T, rtol=1e-6)
+
+
+@pytest.mark.parametrize("s", [0.0, 0.005, 0.1])
+def test_counts_that_vary_beyond_chance_are_whitened(s):
+    rng = np.random.default_rng(5)
+    mean = 3000 * rng.lognormal(0, 0.8, (150, 4)) @ rng.dirichlet(np.full(80, 0.3), 4)
+    beyond = rng.gamma(1 / s, s, mean.shape) if s else 1.0
+    scaled, found = whitened_counts(rng.poisson(mean * beyond).astype(float))
+    assert found == pytest.approx(s, rel=0.2, abs=1e-4)
+    edge, noise = marchenko_pastur(np.linalg.svd(scaled, compute_uv=False), scaled.shape)
+    assert edge.count == 4
+    assert noise == pytest.approx(1.0, abs=0.06)
 
 
 def test_poisson_scaling_gives_every_row_and_column_the_same_variance():

@@ -351,7 +351,7 @@ def test_what_decides_the_count():
     real = decide(cheapest(5), guess, False, back)
     assert (real.count, real.decided_by, real.firm) == (3, "reproducibility", True)
     assert "3 components" in str(real)
-    assert (real.costs[5], real.costs[6], real.white_rank, real.sparse) == (0.0, 10.0, False, False)
+    assert (real.costs[5], real.costs[6], real.white_rank, real.held) == (0.0, 10.0, False, 1.0)
     agreed = decide(cheapest(3), guess, False, back)
     assert (agreed.count, agreed.decided_by, agreed.firm) == (3, "cost", True)
     steady = {1: 0.99, 2: 0.97, 3: 0.96, 4: 0.9, 5: 0.7, 6: 0.6}
@@ -364,7 +364,7 @@ def test_what_decides_the_count():
     ranked = replace(guess, count=4, white=True)
     dense = decide(cheapest(5), ranked, True, steady)
     assert (dense.count, dense.decided_by, dense.low, dense.high) == (4, "rank", 4, 5)
-    assert decide(cheapest(5), ranked, True, steady, sparse=True).count == 5
+    assert decide(cheapest(5), ranked, True, steady, held=0.2).count == 5
     assert decide(cheapest(40, [3, 40]), guess, False, back).count == 40  # more than halves were asked about
     unsure = decide(cheapest(4), guess, False, {1: 0.99, 2: 0.9, 3: 0.7, 4: 0.6, 5: 0.5})
     assert (unsure.count, unsure.low, unsure.high) == (2, 2, 4)

@@ -1,29 +1,43 @@
-"""From evidence on each count to a probability of each: the chance to stop at it, given that it is reached."""
+"""From evidence on each count to a probability of each."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gmcr.counting.forest import Forest
+from gmcr.counting.forest import Learned
 from gmcr.counting.gathered import Gathered
 from gmcr.validation import FloatArray
 from gmcr.window.evidence import FIRM
 
 MASS = FIRM  # of the range that is told: where it is one count, that is firm
+LEAST = 1e-9  # probability of a count, whose logarithm is taken
 
 
-def probabilities(gathered: Gathered, forest: Forest) -> dict[int, float]:
+def probabilities(gathered: Gathered, learned: Learned) -> dict[int, float]:
     """Of each candidate count; they sum to one."""
-    order = [gathered.names.index(name) for name in forest.names.tolist()]
-    return spread(gathered.counts, forest.log_odds(gathered.values[:, order]))
+    order = [gathered.names.index(name) for name in learned.stop.names.tolist()]
+    values = gathered.values[:, order]
+    ways = stopping(learned.stop.score(values)), choosing(learned.choice.score(values))
+    return dict(zip(gathered.counts.tolist(), combined(ways, learned.weights).tolist(), strict=True))
 
 
-def spread(counts: np.ndarray, log_odds: FloatArray) -> dict[int, float]:
+def stopping(log_odds: FloatArray) -> FloatArray:
     """The distribution over counts whose odds to stop at each, given that it is reached, are these."""
     stop = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -30, 30)))
     reached = np.concatenate([[1.0], np.cumprod(1.0 - stop)[:-1]])
-    chances = stop * reached
-    return {int(k): float(p) for k, p in zip(counts, chances / chances.sum(), strict=True)}
+    return stop * reached / (stop * reached).sum()
+
+
+def choosing(scores: FloatArray) -> FloatArray:
+    """The distribution over counts whose logarithms, but for a constant, are these."""
+    chances = np.exp(scores - scores.max())
+    return chances / chances.sum()
+
+
+def combined(ways: tuple[FloatArray, ...], weights: FloatArray) -> FloatArray:
+    """The product of distributions, each to the power of its weight."""
+    logs = [weight * np.log(np.maximum(way, LEAST)) for way, weight in zip(ways, weights, strict=True)]
+    return choosing(np.sum(logs, axis=0))
 
 
 def smallest_range(chances: dict[int, float], mass: float = MASS) -> tuple[int, int]:

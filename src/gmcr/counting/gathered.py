@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gmcr.counting.numbers import candidate_counts, cheap_numbers, digits
+from gmcr.noise import are_counts
 from gmcr.validation import FloatArray
-from gmcr.window.dense_fit import filled
+from gmcr.window.dense_fit import filled, telling_samples
 from gmcr.window.evidence import Evidence
 
 LOOKED_AT = 20  # counts that the cheap numbers are computed for
-AROUND = 3  # counts to either side of one that the solver or the singular values speak for
+REACHED = 25  # counts that may be in any case
+AROUND, PART = 3, 8  # counts to either side of one that is spoken for, and a part of it more
 FARTHEST = 6  # beyond which counts are all as far off
 
 
@@ -30,24 +32,34 @@ class Gathered:
     values: FloatArray
 
 
-def gather(D: FloatArray, evidence: Evidence, enough: int = 1000) -> Gathered:
+def gather(D: FloatArray, evidence: Evidence, enough: int = 500) -> Gathered:
     """What samples (NaN where missing) and the solver's search say of each count.
 
     enough : samples; of more, some are looked at
     """
-    X = filled(D[:: -(-len(D) // enough)], 3)
+    X = filled(D, 3)
+    if len(X) > enough:
+        X = X[telling_samples(X, enough, min(evidence.by_cost, enough // 4, X.shape[1] // 2))]
     most = candidate_counts(X.shape, LOOKED_AT)
-    near = [by + step for by in (evidence.by_cost, evidence.by_rank) for step in range(-AROUND, AROUND + 1)]
-    counts = np.array(sorted({*range(1, most + 1), *(k for k in near if k > most)}))
+    by = [evidence.by_cost, *([evidence.by_rank] if evidence.white_rank else [])]
+    near = [k for count in by for k in range(count - around(count), count + around(count) + 1)]
+    reached = range(1, max(min(REACHED, min(X.shape) - 1), most) + 1)
+    counts = np.array(sorted({*reached, *(k for k in near if k > most)}))
     columns = {
         name: np.concatenate([values, np.full(len(counts) - most, np.nan)])
         for name, values in cheap_numbers(X, most).items()
     }
     for name in ("samples", "channels", "smaller side", "negative"):
         columns[name][:] = columns[name][0]
+    columns["whole numbers"] = np.full(len(counts), float(are_counts(D)))
     columns["count"], columns["count of smaller side"] = counts.astype(float), counts / min(X.shape)
     columns |= _of_the_search(counts, evidence)
     return Gathered(counts, tuple(columns), np.stack(list(columns.values()), axis=1))
+
+
+def around(count: int) -> int:
+    """Counts to either side of one that the solver or the singular values speak for, which may be too."""
+    return AROUND + count // PART
 
 
 def _of_the_search(counts: np.ndarray, evidence: Evidence) -> dict[str, FloatArray]:
@@ -60,7 +72,7 @@ def _of_the_search(counts: np.ndarray, evidence: Evidence) -> dict[str, FloatArr
         "beyond the rule": _beyond(counts, evidence.by_rule),
         "white noise left": np.full(len(counts), float(evidence.white)),
         "white noise below": np.full(len(counts), float(evidence.white_rank)),
-        "few in each sample": np.full(len(counts), float(evidence.sparse)),
+        "share that samples hold": np.full(len(counts), evidence.held),
         "cost": np.log1p(cost[counts]),
     }
     for name, step in (("", 0), (", next", 1), (", next but one", 2), (", before", -1)):

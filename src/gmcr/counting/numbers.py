@@ -9,7 +9,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from gmcr.rank import noise_edge
+from gmcr.counting.cleaning import cleaned
+from gmcr.counting.left_over import of_blocks, of_law, of_shifts
+from gmcr.counting.likeness import of_likeness
+from gmcr.rank import levelled, noise_edge
 from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import factors
 from gmcr.window.first_guess import spanning_rows, unit_rows
@@ -17,11 +20,6 @@ from gmcr.window.first_guess import spanning_rows, unit_rows
 MOST_CHANNELS = 300  # beyond which neighbours are added up
 SWEEPS = 30  # of the short fit
 BEYOND = 2  # singular values past the last count that are looked at
-WHITENED_AT = 12  # directions that may be signal, where the noise of samples and channels is looked for
-WHITENINGS = 2
-LEAST_NOISE = 0.03  # of the largest: smaller noise would give a sample or channel all the weight
-SHIFTS = 2
-POWERS = 12
 DIGITS = 12.0  # cosines are told from one to so many digits at most
 
 
@@ -39,7 +37,7 @@ def cheap_numbers(X: FloatArray, most: int, seed: int = 0) -> dict[str, FloatArr
     m, d = X.shape
     found: dict[str, FloatArray] = {}
     U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-    white = _whitened(X)
+    white = levelled(X)
     parts = scipy.linalg.svd(white, full_matrices=False, check_finite=False)
     for name, own in {
         "plain": values,
@@ -48,7 +46,13 @@ def cheap_numbers(X: FloatArray, most: int, seed: int = 0) -> dict[str, FloatArr
         "whitened": parts[1],
     }.items():
         found |= _of_values(own, (m, d), most, name)
-    found |= _of_shifts(white, parts, most, seed)
+    clean = cleaned(X)
+    clean_parts = scipy.linalg.svd(clean, full_matrices=False, check_finite=False)
+    found |= _of_values(clean_parts[1], clean.shape, most, "cleaned")
+    found |= of_shifts(white, parts, most, seed)
+    found |= of_law(clean, clean_parts, most, seed)
+    found |= of_blocks(white, most, seed)
+    found |= of_likeness(clean_parts, most, seed)
     found |= _of_vectors(U, Vt, most)
     found |= _of_halves(X, most, seed)
     found |= _of_fits(X, values, most)
@@ -81,62 +85,6 @@ def _by_signal(X: FloatArray) -> FloatArray:
     rows, columns = np.abs(X).mean(axis=1), np.abs(X).mean(axis=0)
     scale = np.sqrt(np.outer(rows, columns) / max(np.abs(X).mean(), np.finfo(float).tiny))
     return X / np.maximum(scale, 1e-3 * scale.max())
-
-
-def _whitened(X: FloatArray) -> FloatArray:
-    """Samples and channels scaled until what is left of each beyond the first few directions is as large.
-
-    Noise of any law that is about a product of sample and channel is white then, and the rank is what it was
-    (Landa, Zhang & Kluger 2022).
-    """
-    n = min(WHITENED_AT, min(X.shape) // 3)
-    rows, columns = np.ones(len(X)), np.ones(X.shape[1])
-    for _ in range(WHITENINGS):
-        scaled = X / rows[:, None] / columns
-        U, values, Vt = scipy.linalg.svd(scaled, full_matrices=False, check_finite=False)
-        left = np.square(scaled - (U[:, :n] * values[:n]) @ Vt[:n])
-        for scale, axis in ((rows, 1), (columns, 0)):
-            spread = np.sqrt(left.mean(axis=axis))
-            scale *= np.maximum(spread, LEAST_NOISE * spread.max()) / max(spread.mean(), np.finfo(float).tiny)
-    return (
-        X
-        / np.maximum(rows, LEAST_NOISE * rows.max())[:, None]
-        / np.maximum(columns, LEAST_NOISE * columns.max())
-    )
-
-
-def _of_shifts(
-    X: FloatArray, parts: tuple[FloatArray, FloatArray, FloatArray], most: int, seed: int
-) -> dict[str, FloatArray]:
-    """How far a direction stands out from what is left once each sample is shifted along the channels by chance.
-
-    Noise that is correlated along the channels is as strong after that; what samples share is not.
-
-    parts : the singular value decomposition of X
-    """
-    rng = np.random.default_rng(seed)
-    U, values, Vt = parts
-    left, places, tiny = X.copy(), np.arange(X.shape[1]), np.finfo(float).tiny
-    found = np.full(most + 1, np.nan)
-    for k in range(min(most + 1, len(values) - 1)):
-        # The direction k + 1 against those of shifted remainders of k.
-        by_chance = []
-        for _ in range(SHIFTS):
-            moves = rng.integers(0, X.shape[1], len(X))
-            by_chance.append(
-                _largest_value(np.take_along_axis(left, (places + moves[:, None]) % X.shape[1], 1), rng)
-            )
-        found[k] = np.log(max(values[k], tiny) / max(float(np.mean(by_chance)), tiny))
-        left -= np.outer(U[:, k] * values[k], Vt[k])
-    return {"shifted": found[:most], "shifted, next": found[1:]}
-
-
-def _largest_value(X: FloatArray, rng: np.random.Generator) -> float:
-    """The largest singular value, about, by power iteration."""
-    v = rng.standard_normal((X.shape[1],))
-    for _ in range(POWERS):
-        v = X.T @ (X @ (v / max(np.linalg.norm(v), np.finfo(float).tiny)))
-    return float(np.sqrt(np.linalg.norm(v)))
 
 
 def _at(values: FloatArray, most: int, first: int) -> FloatArray:

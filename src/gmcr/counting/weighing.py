@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from gmcr.counting.distribution import MASS, probabilities, smallest_range
-from gmcr.counting.forest import stored_forest
-from gmcr.counting.gathered import gather
+from gmcr.counting.forest import stored
+from gmcr.counting.gathered import Gathered, gather
 from gmcr.validation import FloatArray
-from gmcr.window.evidence import Evidence
+from gmcr.window.evidence import TOLD, Evidence
 
 SMALLEST = 4  # samples or channels, with fewer of which there is nothing to weigh
 CLEARLY = 2.0  # times as likely, from which another count is taken than that of the solver's own rule
 FEW_SAMPLES = 6  # of which no count is told for sure
+NUMBERS = "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"
+# What a direction may be rather than a component, and from which share of it on.
+INSTEAD = {
+    "like a baseline": ("a drift of the baseline", 0.7),
+    "like a shift": ("a shift of the axis", 0.7),
+    "like a tilt": ("scatter", 0.7),
+    "like a saturation": ("saturation", 0.7),
+    "one sample": ("a single odd sample", 0.9),
+    "one channel": ("a single odd channel", 0.9),
+}
 
 
 def weighed(D: FloatArray, evidence: Evidence, most: int | None = None) -> Evidence:
@@ -27,7 +39,8 @@ def weighed(D: FloatArray, evidence: Evidence, most: int | None = None) -> Evide
     if min(D.shape) < SMALLEST:
         n, d = D.shape
         return replace(evidence, caution=f"{n} samples of {d} channels are too few to be sure of a count.")
-    chances = probabilities(gather(D, evidence), stored_forest())
+    gathered = gather(D, evidence)
+    chances = probabilities(gathered, stored())
     allowed = {k: p for k, p in chances.items() if most is None or k <= most}
     total = sum(allowed.values())
     if total <= 0:
@@ -48,4 +61,24 @@ def weighed(D: FloatArray, evidence: Evidence, most: int | None = None) -> Evide
         decided_by=evidence.decided_by if count == evidence.count else "all",
         probabilities=chances,
         caution=caution,
+        doubt=doubt(gathered, chances, count),
     )
+
+
+def doubt(gathered: Gathered, chances: dict[int, float], count: int) -> str:
+    """What the last component could be instead, where one fewer or more than `count` is the next likeliest."""
+    others = {k: p for k, p in chances.items() if k != count and p >= TOLD}
+    other = max(others, key=lambda k: others[k], default=count)
+    if abs(other - count) != 1 or chances.get(count, 0.0) >= MASS:
+        return ""
+    last = max(count, other)
+    row = dict(zip(gathered.names, gathered.values[gathered.counts.tolist().index(last)]))
+    could = {words: row.get(name, 0.0) / enough for name, (words, enough) in INSTEAD.items()}
+    words = max(could, key=lambda one: np.nan_to_num(could[one]))
+    return f"the {_nth(last)} could be {words}" if could[words] >= 1.0 else ""
+
+
+def _nth(n: int) -> str:
+    if n <= len(NUMBERS):
+        return NUMBERS[n - 1]
+    return f"{n}th" if 10 < n % 100 < 14 else f"{n}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th') }"

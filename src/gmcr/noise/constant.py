@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from scipy.stats import chi2
 
 from gmcr.noise.law import LAWS, NoiseLaw
-from gmcr.noise.sigma import Sigma, rounding_floor
+from gmcr.noise.sigma import Sigma, chi2_median, rounding_floor
 from gmcr.validation import FloatArray
 
 
@@ -26,7 +25,7 @@ class Constant(NoiseLaw):
 
     @classmethod
     def estimate(cls, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> Constant:
-        squares = np.nansum(residual**2, axis=1) / chi2.median(dof)
+        squares = np.nansum(residual**2, axis=1) / chi2_median(dof)
         return cls(float(np.sqrt(np.median(squares))))
 
     def draw(self, mean: FloatArray, random: Generator) -> FloatArray:

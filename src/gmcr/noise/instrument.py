@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ NAMED, MARKED = 0.06, 0.1  # share of the variance that a term must give, in wha
 RESOLVED = 1e-6  # of the mean variance
 MOST_COUNTED = 1e5  # median from which whole numbers are readings of a converter rather than counts
 BEYOND = 9.0  # squares in units of the variance, from which an entry is left out
+CHI2_MEDIAN = float(chi2.median(1))
 KEPT = float(chi2.cdf(BEYOND, 3) / chi2.cdf(BEYOND, 1))  # of the variance, in those that are left
 
 
@@ -61,7 +61,7 @@ class Instrument(NoiseLaw):
         terms = (mean / scale)[:, None] ** np.arange(3.0)
         in_bins = np.add.reduceat(terms, edges[:-1]) / sizes[:, None]
         # What is far beyond the rest of its bin is not explained rather than noisy, and left out.
-        usual = np.array([np.median(squares[a:b]) for a, b in pairwise(edges)]) / chi2.median(1)
+        usual = _medians(squares, edges) / CHI2_MEDIAN
         variance = np.repeat(np.maximum(usual, SMALLEST), sizes)
         for _ in range(3):
             inside = squares <= BEYOND * variance
@@ -138,6 +138,15 @@ def _likeliest_terms(terms: FloatArray, seen: FloatArray, sizes: FloatArray, gai
     found = np.zeros(3)
     found[used] = factors
     found[1] += gain
+    return found
+
+
+@njit(cache=True)
+def _medians(values, edges):
+    """Of the stretches between edges."""
+    found = np.empty(len(edges) - 1)
+    for n in range(len(found)):
+        found[n] = np.median(values[edges[n] : edges[n + 1]])
     return found
 
 

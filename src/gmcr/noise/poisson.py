@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from scipy.stats import chi2
 
 from gmcr.noise.law import LAWS, NoiseLaw
-from gmcr.noise.sigma import SMALLEST, Sigma, rounding_floor
+from gmcr.noise.sigma import SMALLEST, Sigma, chi2_median, rounding_floor
 from gmcr.validation import FloatArray
 
 
@@ -31,7 +30,7 @@ class Poisson(NoiseLaw):
 
     @classmethod
     def estimate(cls, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> Poisson:
-        usual = chi2.median(dof)
+        usual = chi2_median(dof)
         level = 1e-3 * float(np.nanmean(np.abs(D)))
         for _ in range(3):  # the level sets the floor of the variance, the floor moves the level a little
             mean = np.maximum(fit, max(level, SMALLEST))

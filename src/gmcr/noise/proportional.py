@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from scipy.stats import chi2
 
 from gmcr.noise.law import LAWS, NoiseLaw
-from gmcr.noise.sigma import SMALLEST, Sigma, root_mean_square, rounding_floor
+from gmcr.noise.sigma import SMALLEST, Sigma, chi2_median, root_mean_square, rounding_floor
 from gmcr.validation import FloatArray
 
 
@@ -28,7 +27,7 @@ class Proportional(NoiseLaw):
     @classmethod
     def estimate(cls, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> Proportional:
         size = np.maximum(root_mean_square(D), SMALLEST)
-        squares = np.nansum(residual**2, axis=1) / chi2.median(dof) / size**2
+        squares = np.nansum(residual**2, axis=1) / chi2_median(dof) / size**2
         return cls(float(np.sqrt(np.median(squares))))
 
     def draw(self, mean: FloatArray, random: Generator) -> FloatArray:

@@ -11,7 +11,7 @@ import scipy.linalg
 from numba import njit
 from scipy.optimize import linear_sum_assignment
 
-from gmcr.validation import FloatArray, squared_norms
+from gmcr.validation import FloatArray, evenly, squared_norms
 from gmcr.window.first_guess import spanning_rows, unit_rows
 
 CONVERGED = 1e-8  # relative fall of the misfit over ten sweeps
@@ -99,6 +99,14 @@ def leading_parts(X: FloatArray, n: int) -> FloatArray:
         parts = [(np.maximum(sign * U[:, j], 0), np.maximum(sign * Vt[j], 0)) for sign in (1, -1)]
         S[j] = max(parts, key=lambda part: np.linalg.norm(part[0]) * np.linalg.norm(part[1]))[1]
     return unit_rows(S)
+
+
+def telling_samples(X: FloatArray, n: int, count: int) -> np.ndarray:
+    """Indices of n samples spread over all, and of an eighth as many that these explain least."""
+    rows = evenly(len(X), n)
+    V = leading_vectors(X[rows], count)
+    outside = squared_norms(X) - squared_norms(X @ V.T)
+    return np.union1d(rows, np.argpartition(-outside, n // 8)[: n // 8])
 
 
 def leading_vectors(X: FloatArray, n: int) -> FloatArray:

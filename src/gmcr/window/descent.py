@@ -79,10 +79,10 @@ def descend(problem: Problem, S: FloatArray, sigma: Sigma, noise: NoiseModel, pa
     While the supports hold still from one level to the next, larger steps are taken.
     """
     before: FloatArray | None = None
-    settled = False
+    settled, trapped = False, np.inf  # the cost at which it last settled too high
     for _ in range(MOST_LEVELS):
         state = problem.rounds(S, sigma, ROUNDS)
-        path.add("descent", problem, state)
+        cost = path.add("descent", problem, state).cost
         target, _ = noise.sigma(problem, state)
         ratio = sigma.typical / target.typical
         # Below the noise that the residuals speak for, every sample looks unexplained.
@@ -90,13 +90,15 @@ def descend(problem: Problem, S: FloatArray, sigma: Sigma, noise: NoiseModel, pa
         settled = abs(np.log(ratio)) < SETTLED and len(born) == 0
         if settled and sigma.typical <= TRAPPED * path.reference.typical:
             break
+        if settled and trapped - cost < 1.0:
+            break  # what is not understood passes for noise, and going below it did not help
         held = state.C != 0
         still = before is not None and np.array_equal(held, before)
         before = held
         step = STEP**3 if still else STEP
         sigma = target * (ratio / step) if ratio > step else target
-        if settled:  # at a level where what is not understood passes for noise: go on below it
-            sigma = sigma / STEP
+        if settled:
+            sigma, trapped = sigma / STEP, cost
         S = np.vstack([state.S, born])
     return state
 

@@ -11,7 +11,7 @@ back, where those of a smaller one do and those of none between come near it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ COMES_BACK = 0.98  # cosine from which a profile of one half is the same as one 
 RESEMBLES = 0.8  # cosine from which it speaks for the same component, where the cost does too
 FIRM = 0.95  # probability from which a count is firm
 TOLD = 0.02  # probability from which another count is told
+SPARSE = 0.5  # share of the components that samples hold, up to which they are few
 RESOLVED = 0.999  # cosines above this tell nothing more about the count
 
 
@@ -46,9 +47,10 @@ class Evidence:
     costs : per count, the lowest cost found above the lowest of all
     by_rule : count by the rules above, where all evidence together decided for another
     white_rank : whether the singular values below that of `by_rank` look like white noise
-    sparse : whether samples hold few of the components where the cost is lowest
+    held : share of the components that samples hold where the cost is lowest
     probabilities : of each count, given all evidence; none where the count was asked for
     caution : why no count is firm here, whatever its probability
+    doubt : what the last component could be instead, where one fewer or one more is the next likeliest
     """
 
     count: int
@@ -63,9 +65,10 @@ class Evidence:
     costs: dict[int, float] = field(default_factory=dict)
     by_rule: int = 0
     white_rank: bool = False
-    sparse: bool = False
+    held: float = 1.0
     probabilities: dict[int, float] = field(default_factory=dict)
     caution: str = ""
+    doubt: str = ""
 
     @property
     def firm(self) -> bool:
@@ -78,8 +81,7 @@ class Evidence:
 
     def __str__(self) -> str:
         reasons = {
-            "cost": "it has the lowest cost, and "
-            + ("what is left over is white noise" if self.white else "its profiles come back from halves"),
+            "cost": "it has the lowest cost" + self._beside_the_cost,
             "rank": "as many singular values stand above white noise, and samples hold most components",
             "reproducibility": "profiles beyond it do not come back from halves of the samples",
             "all": "all evidence together speaks for it",
@@ -95,6 +97,13 @@ class Evidence:
             shown = ", ".join(f"{count}: {value:.3f}" for count, value in self.reproducibility.items())
             lines.append(f"  profiles come back from halves  {self.by_reproducibility}   ({shown})")
         return "\n".join(lines)
+
+    @property
+    def _beside_the_cost(self) -> str:
+        if self.white:
+            return ", and what is left over is white noise"
+        back = self.reproducibility.get(self.count, 0.0) >= RESEMBLES
+        return ", and its profiles come back from halves" if back else ""
 
     @property
     def spread(self) -> str:
@@ -113,7 +122,8 @@ class Evidence:
         ]
         rest = ", ".join(f"{k} with {_percent(p)}" for p, k in others)
         likelier = bool(others) and others[0][0] > self.probabilities.get(self.count, 0.0)
-        return f"{sure}, {'though it could be ' if likelier else ''}{rest}" if rest else sure
+        said = f"{sure}, {'though it could be ' if likelier else ''}{rest}" if rest else sure
+        return f"{said}: {self.doubt}" if self.doubt else said
 
     def _repr_html_(self) -> str:
         return f"<pre>{self}</pre>"
@@ -127,8 +137,11 @@ class Evidence:
 
     @classmethod
     def of_dict(cls, stored: dict[str, Any]) -> Evidence:
-        by_count = ("reproducibility", "costs", "probabilities")
-        return cls(**(stored | {name: dict(stored.get(name, ())) for name in by_count}))
+        by_count = {
+            name: dict(stored.get(name, ())) for name in ("reproducibility", "costs", "probabilities")
+        }
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in (stored | by_count).items() if name in known})
 
 
 def _percent(p: float) -> str:
@@ -180,31 +193,34 @@ def decide(
     white: bool,
     reproducibility: dict[int, float],
     asked: int | None = None,
-    sparse: bool = False,
+    held: float = 1.0,
     given: bool = False,
+    lawful: bool = False,
 ) -> Evidence:
     """Choose the count from what is known, among the counts that have been fitted.
 
     costs : of these counts
     white : whether what the cheapest count leaves over is white noise, by its residuals or by the singular values
-    sparse : whether samples hold few of its components; then different samples speak for each of them already
+    held : share of its components that samples hold; where few, different samples speak for each of them already
     given : whether some profiles are known beforehand: they count, whether or not singular values and halves of
         the samples show them
+    lawful : whether the law of the noise is known, as of counts: then the cost is a likelihood in any case
     """
+    sparse = held <= SPARSE
     likely = by_cost = min(costs, key=lambda k: costs[k])
-    if guess.white and not sparse and not given and guess.count < by_cost:
+    if guess.white and (lawful or not sparse) and not given and guess.count < by_cost:
         # Samples that hold most components have as many singular values above the noise as components; a slot
         # more can only have paid because the fit with fewer was not the best there is.
         likely, white = guess.count, True
     halves = {} if given else reproducibility  # whose pools hold no given profiles
     back = last_to_come_back(halves, likely) if halves else None
     known = likely in halves
-    end = sharp_end(halves, likely) if known and not (white and sparse) else None
+    end = sharp_end(halves, likely) if known and not lawful and not (white and sparse) else None
     if asked is not None:
         count, by = asked, "you"
     elif end is not None:
         count, by = end, "reproducibility"
-    elif white or not known or halves[likely] >= RESEMBLES:
+    elif white or lawful or not known or halves[likely] >= RESEMBLES:
         count, by = likely, "cost" if likely == by_cost else "rank"
     else:
         count, by = back or 1, "reproducibility"
@@ -227,5 +243,5 @@ def decide(
         costs={k: float(costs[k] - costs[by_cost]) for k in sorted(costs)},
         by_rule=count,
         white_rank=guess.white,
-        sparse=sparse,
+        held=held,
     )

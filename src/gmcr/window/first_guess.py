@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 
 from gmcr.errors import InputError
-from gmcr.noise import NoiseLaw, Proportional, whitenings
-from gmcr.rank import WHITE_MISFIT, marchenko_pastur, misfit, prepare
+from gmcr.noise import Counts, NoiseLaw, Proportional, whitenings
+from gmcr.rank import WHITE_MISFIT, marchenko_pastur, misfit, prepare, whitened_counts
 from gmcr.validation import FloatArray
 
 
@@ -27,14 +28,23 @@ class Guess:
     noisy: bool = True
 
 
-def guesses(D: FloatArray) -> list[Guess]:
-    """A guess per noise law, the one whose remainder looks most like white noise first."""
+def guesses(D: FloatArray, counts: bool = False) -> list[Guess]:
+    """A guess per noise law, the one whose remainder looks most like white noise first.
+
+    counts : whether the table's noise may be that of counts
+    """
     try:
         table, _ = prepare(D, np.random.default_rng(0))
     except InputError:  # too small for singular values to tell signal from noise
         return [Guess(Proportional(0.1), 1, True)]
     found = []
-    for law, scaled in whitenings(table).items():
+    scalings: list[tuple[Callable[[float], NoiseLaw], FloatArray]] = [
+        (law.of_white, scaled) for law, scaled in whitenings(table).items()
+    ]
+    if counts:
+        scaled, overdispersion = whitened_counts(table)
+        scalings.append((lambda _: Counts(slope=float(np.sqrt(overdispersion))), scaled))
+    for law_of, scaled in scalings:
         values = _singular_values(scaled)
         edge, noise = marchenko_pastur(values, scaled.shape)
         n_left = len(values) - edge.count
@@ -42,7 +52,7 @@ def guesses(D: FloatArray) -> list[Guess]:
         places = misfit(values, edge.count, noise, scaled.shape) if noisy else 0.0
         # A remainder of less than half of the values is no evidence of anything.
         white = places <= WHITE_MISFIT and 2 * edge.count <= len(values)
-        found.append((places / n_left, Guess(law.of_white(noise), max(edge.count, 1), white, noisy)))
+        found.append((places / n_left, Guess(law_of(noise), max(edge.count, 1), white, noisy)))
     return [guess for _, guess in sorted(found, key=lambda pair: (not pair[1].white, pair[0]))]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from gmcr.noise import LAWS, Counts, Instrument, NoiseLaw, are_counts, likelier
+from gmcr.noise import LAWS, Counts, Instrument, NoiseLaw, Sigma, are_counts, likelier
 from gmcr.validation import FloatArray, evenly
 from gmcr.window.dense_fit import filled
 from gmcr.window.descent import NoiseModel
@@ -20,10 +20,13 @@ from gmcr.window.problem import ENOUGH_ENTRIES, Problem, State
 
 ROUNDS = 3  # of law and projection in turn
 SWEEPS = 2  # of profiles and amounts in turn, in a projection
+A_FEW = 10  # slots, which leave little but noise of most tables
 MOST_SLOTS = 20  # the work grows with their square
 OVERSTATED = 1.5  # times the squares left by plain least squares
+FAR_OVERSTATED = 10.0  # the same, from which whole numbers are no counts at all
 EXPLAINED = 3.0  # times the noise's variance, left of the median sample
 SMALLEST = 1e-2  # of the typical noise: smaller noise would give an entry all the weight
+BOUND = 0.1  # the same, where a law is checked against what least squares leaves
 LEAST_LEFT = 0.05  # of an entry's noise
 
 
@@ -53,14 +56,25 @@ def judged_law(problem: Problem, state: State, noise: NoiseModel) -> NoiseLaw:
     return law if not found.relative or likelier(law, found, D, fit, left) else found
 
 
+def tells_of_counts(D: FloatArray) -> bool:
+    """Whether a table of whole numbers has noise as counts have it, rather than a converter's readings."""
+    if not are_counts(D):
+        return False
+    rows = evenly(len(D), max(ENOUGH_ENTRIES // D.shape[1], 3 * A_FEW))
+    count = min(A_FEW, min(len(rows), D.shape[1]) // 3)
+    return count > 0 and _by_projection(D[rows], count, Counts, FAR_OVERSTATED) is not None
+
+
 def _explains(problem: Problem, state: State, law: NoiseLaw) -> bool:
     """Whether what the state itself leaves of the samples is about as much as the law says."""
-    misfit = problem.misfit(state, law.sigma(problem.D, state.C @ state.S))
+    sigma = law.sigma(problem.D, state.C @ state.S).entries
+    # Entries of all but no noise would decide alone, by errors of profiles that are far below the others' noise.
+    misfit = problem.misfit(state, Sigma(np.maximum(sigma, BOUND * np.sqrt(np.mean(np.square(sigma))))))
     return float(np.median(misfit)) <= EXPLAINED * problem.n_channels
 
 
 def _by_projection(
-    D: FloatArray, count: int, family: type[Instrument]
+    D: FloatArray, count: int, family: type[Instrument], overstated: float = OVERSTATED
 ) -> tuple[Instrument, FloatArray, FloatArray] | None:
     """The law, the projection it was told from, and the share of each entry's variance left there.
 
@@ -80,7 +94,7 @@ def _by_projection(
         fit, S, left = _projected(X, S, np.where(present, 1.0 / np.square(sigma), 0.0))
         law = family.estimate(D, fit, D - fit, left)
     told = float(np.sum(law.variance(fit) * plain, where=present))
-    return (law, fit, left) if told <= OVERSTATED * squares else None
+    return (law, fit, left) if told <= overstated * squares else None
 
 
 def _projected(X: FloatArray, S: FloatArray, W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -17,12 +17,12 @@ from gmcr.noise import Sigma, rounding_floor
 from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import STRONG, filled, near_pools, sample_sizes, starting_pools
 from gmcr.window.descent import ROUNDS
+from gmcr.window.evidence import SPARSE
 from gmcr.window.first_guess import unit_rows
 from gmcr.window.problem import Problem, State
 from gmcr.window.rotations import middle_pool
 from gmcr.window.search import Search, leaves_white_noise
 
-SPARSE = 0.5  # share of the components that samples hold, up to which they are few
 MOST = 0.7  # share from which supports tell nothing
 TRACE = 0.01  # of a sample's signal
 SAME = 0.999  # cosine of profiles that are the same

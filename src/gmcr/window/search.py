@@ -8,11 +8,12 @@ import numpy as np
 
 from gmcr.constraints import Constraints, Layout
 from gmcr.decoding.prices import ALPHA, usage_price
-from gmcr.noise import NoiseLaw, Sigma
+from gmcr.noise import Counts, NoiseLaw, Sigma
 from gmcr.validation import FloatArray
 from gmcr.window.descent import Listener, NoiseModel, Path
 from gmcr.window.evidence import is_white
 from gmcr.window.first_guess import Guess, guesses, unit_rows
+from gmcr.window.judging import tells_of_counts
 from gmcr.window.problem import Problem, State
 
 
@@ -90,8 +91,10 @@ class Search:
 
 
 def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listener: Listener | None) -> Search:
-    found = guesses(D)
+    if options.noise == "auto" and options.sigma is None and tells_of_counts(D):
+        options = replace(options, noise=Counts.kind)
     kind = options.noise.kind if isinstance(options.noise, NoiseLaw) else options.noise
+    found = guesses(D, counts=kind == Counts.kind)
     guess = next((g for g in found if g.law.kind == kind), found[0])
     n_slots = options.n_components or guess.count
     problem = Problem(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, evenly
 from gmcr.window.dense_fit import leading_vectors, reproducibility
 from gmcr.window.descent import ROUNDS
-from gmcr.window.evidence import RESEMBLES
+from gmcr.window.evidence import RESEMBLES, comes_back
 from gmcr.window.regime import SAME, finished, fitting, left_over, levelled, polish, some_rows, starts
 from gmcr.window.search import Search
 
 SMALL_COUNT = 12  # up to here every count is fitted in turn and tested for reproducibility
 COOLING = (16, 8, 4, 2)  # times the noise at which a pool of given count is refitted first
+ENOUGH_HALVED = 500  # samples, to tell whether profiles come back from halves of them
 BEYOND = 2  # counts fitted beyond the last one whose profiles come back at all
 
 
@@ -25,11 +26,10 @@ def _most_to_fit(search: Search) -> int:
 def fit_counts(search: Search) -> None:
     """The best state found at every count worth fitting by itself."""
     most = _most_to_fit(search)
-    if search.back:  # far beyond the last count whose profiles resemble each other there is nothing to find
-        most = min(
-            most,
-            BEYOND + max((count for count, value in search.back.items() if value >= RESEMBLES), default=1),
-        )
+    if comes_back(search.back):
+        # Far beyond the last count whose profiles resemble each other there is nothing to find.
+        alike = max((count for count, value in search.back.items() if value >= RESEMBLES), default=1)
+        most = min(most, BEYOND + alike)
     for count in range(1, most + 1):
         fit_count(search, count)
 
@@ -86,6 +86,7 @@ def _dense_pools(search: Search, n: int) -> list[FloatArray]:
 def profiles_back(search: Search) -> dict[int, float]:
     """How well profiles come back from halves of the samples, for every small count."""
     constraints = search.problem.constraints
-    X = constraints.positive(search.problem.X[some_rows(search)])
+    rows = some_rows(search)
+    X = constraints.positive(search.problem.X[rows[evenly(len(rows), ENOUGH_HALVED)]])
     most = min(_most_to_fit(search), len(X) // 2 - 1)
     return reproducibility(X, most, 0, constraints.signed) if most > 0 else {}

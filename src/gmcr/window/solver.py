@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gmcr.noise import Correlation, NoiseLaw, root_mean_square
-from gmcr.validation import FloatArray, evenly, squared_norms
-from gmcr.window.dense_fit import leading_vectors
+from gmcr.noise import Correlation, Counts, NoiseLaw, root_mean_square
+from gmcr.validation import FloatArray, evenly
+from gmcr.window.dense_fit import telling_samples
 from gmcr.window.descent import ROUNDS, Listener, Row, descend, settle
-from gmcr.window.evidence import Evidence, comes_back, decide
+from gmcr.window.evidence import SPARSE, Evidence, comes_back, decide
 from gmcr.window.first_guess import coarsest_noise, extreme_samples, guesses
 from gmcr.window.judging import judged_law
 from gmcr.window.moves import merges
@@ -30,7 +30,6 @@ from gmcr.window.regime import (
     ENOUGH_SAMPLES,
     MOST,
     MOST_DENSE,
-    SPARSE,
     chosen_state,
     hold_most,
     in_the_middle,
@@ -101,20 +100,21 @@ def _run(search: Search) -> None:
         search.back = profiles_back(search)
         fit_counts(search)
         return
-    if search.guess.white:
+    counts = search.noise.law == Counts.kind  # a law that is known, though small counts do not show it
+    if search.guess.white or counts:
         _coarse_to_fine(search)
-        thin = search.problem.n_samples < SAMPLES_PER_SLOT * search.guess.count
+        thin = counts or search.problem.n_samples < SAMPLES_PER_SLOT * search.guess.count
         if few or (thin and not leaves_white_noise(search, search.best)):
             search.back = profiles_back(search)
             fit_counts(search)
         return
     search.back = profiles_back(search)
+    fit_counts(search)
     if comes_back(search.back):
-        fit_counts(search)
         return
     # Nothing speaks for a handful: perhaps there are more components than the channels can tell.
     _coarse_to_fine(search)
-    if not leaves_white_noise(search, search.best):
+    if search.descended and not leaves_white_noise(search, search.best):
         fit_counts(search)
 
 
@@ -157,12 +157,9 @@ def _enough_samples(search: Search) -> np.ndarray | None:
     X, guess = search.problem.X, search.guess
     n = max(ENOUGH_SAMPLES, ENOUGH_PER_SLOT * guess.count) if guess.white else ENOUGH_SAMPLES
     while search.options.thinned and 2 * n <= len(X):
-        rows = evenly(len(X), n)
         if not guess.white:
-            return rows
-        V = leading_vectors(X[rows], guess.count)
-        outside = squared_norms(X) - squared_norms(X @ V.T)  # of the space of these profiles
-        rows = np.union1d(rows, np.argpartition(-outside, n // 8)[: n // 8])
+            return evenly(len(X), n)
+        rows = telling_samples(X, n, guess.count)
         if guesses(search.problem.D[rows])[0].count >= guess.count:
             return rows
         n *= 2
@@ -211,7 +208,6 @@ def _from_some(search: Search, rows: np.ndarray) -> bool:
 def _coarse_to_fine(search: Search) -> None:
     """Descend from spread samples, settle, and descend again from what was found while that lowers the cost."""
     problem, options = search.problem, search.options
-    search.descended = True
     n_free = max(1, min(options.n_components or search.guess.count, search.most) - problem.n_fixed)
     n_free = min(n_free, *problem.D.shape)
     rng = np.random.default_rng(options.seed)
@@ -233,6 +229,9 @@ def _coarse_to_fine(search: Search) -> None:
             S = search.pool(problem.X[rng.choice(problem.n_samples, n_free, replace=False)])
         for _ in range(REHEATS + 1):
             state = descend(problem, S, sigma, search.coarse_noise, search.path, search.most)
+            if search.states and not search.descended and search.cost(state) > search.cost(search.best):
+                return  # a handful in every sample does better than this
+            search.descended = True
             if options.n_components is None:
                 state = settle(problem, state, search.noise, search.path, search.most)
             if not search.keep(state) and not _refine(search):
@@ -272,11 +271,13 @@ def _choose(search: Search) -> Solution:
     by_cost = min(costs, key=lambda k: costs[k])
     agreed = search.guess.white and search.guess.count == by_cost
     white = agreed or leaves_white_noise(search, states[by_cost])
-    sparse = states[by_cost].usage <= SPARSE * by_cost * problem.n_samples
+    held = states[by_cost].usage / (by_cost * problem.n_samples) if by_cost else 1.0
     asked = search.options.n_components
-    evidence = decide(costs, search.guess, white, search.back, asked, sparse, problem.n_fixed > 0)
+    lawful = search.noise.law == Counts.kind
+    evidence = decide(costs, search.guess, white, search.back, asked, held, problem.n_fixed > 0, lawful)
     state = chosen_state(search, evidence.count, white)
-    if state is search.states.get(evidence.count) and sparse and asked is None and not search.interrupted:
+    few = held <= SPARSE and state is search.states.get(evidence.count)
+    if few and asked is None and not search.interrupted:
         state = _by_usage(search, state)
     law = judged_law(search.problem, state, search.noise)
     search.path.add("chosen", search.problem, state)
