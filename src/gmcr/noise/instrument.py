@@ -17,6 +17,7 @@ from gmcr.validation import FloatArray
 
 BINS = 60  # of the signal, within which the variance is taken for one
 SCORINGS = 12
+STANDS = 1e-12  # relative change of the variances from which they stand still
 CLEAR = 10.0  # twice the log-likelihood that a term must bring, beyond what noise alone would
 NAMED, MARKED = 0.06, 0.1  # share of the variance that a term must give, in what share of the entries
 RESOLVED = 1e-6  # of the mean variance
@@ -160,7 +161,9 @@ def _scored(terms, seen, sizes, given):
     for _ in range(SCORINGS):
         weights = sizes / variance**2
         factors = _least_squares(terms, seen - given, weights)
-        variance = np.maximum(given + terms @ factors, RESOLVED)
+        before, variance = variance, np.maximum(given + terms @ factors, RESOLVED)
+        if np.abs(variance - before).max() <= STANDS * variance.max():
+            break
     seen = np.maximum(seen, RESOLVED)
     return factors * scale, (sizes * (np.log(variance) + seen / variance)).sum()
 
