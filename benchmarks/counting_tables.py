@@ -1,9 +1,9 @@
 """Simulated tables that a model of the count is learned from and judged on, and the evidence on each.
 
     export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
-    python benchmarks/counting_tables.py evidence.npz --seeds 0 4000 --jobs 2
-    python benchmarks/counting_tables.py counts.npz --counts --seeds 0 400 --jobs 2
-    python benchmarks/counting_tables.py measured.npz --sets ../shared/data
+    python benchmarks/counting_tables.py benchmarks/evidence/simulated.npz --seeds 0 2050 --jobs 2
+    python benchmarks/counting_tables.py benchmarks/evidence/counts.npz --counts --seeds 0 200 --jobs 2
+    python benchmarks/counting_tables.py benchmarks/evidence/measured.npz --sets ../shared/data
 
 A run that was ended goes on where it was. Of every table: its count, what was drawn, whether its components can
 be told at all (the last singular value of C S, whitened by the true noise, over the edge of white noise), and the
@@ -176,7 +176,10 @@ def saved(path: Path, tables: list[dict[str, Any]]) -> None:
     }
     arrays["sizes"] = np.array([len(t["counts"]) for t in tables])
     arrays["counts"] = np.concatenate([t["counts"] for t in tables])
-    arrays["values"] = np.concatenate([t["values"] for t in tables]).astype(np.float32)
+    values = np.concatenate([t["values"] for t in tables])
+    arrays["values"] = np.clip(values, -6e4, 6e4).astype(
+        np.float16
+    )  # three digits are enough, and half the space
     arrays["names"] = np.array(tables[0]["names"])
     temporary = path.with_suffix(".tmp.npz")
     np.savez_compressed(temporary, **arrays)
