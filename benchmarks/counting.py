@@ -34,6 +34,7 @@ from gmcr.counting.forest import STORED, Forest, Learned
 Table = dict[str, Any]
 Chances = dict[int, float]
 FOLDS, MEMBERS, BINS = 5, 4, 10
+CLEARLY = 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, np.inf  # times as likely as the solver's own count, to be chosen
 LEAST = 1e-4  # probability whose logarithm is taken, in scores
 TOLD = 1.5  # times the edge of white noise, from which components are distinguishable
 VALUES, COLUMNS = 128, 0.4  # that a column is told by, and share of the columns that a split looks at
@@ -46,10 +47,11 @@ SINGLE = {
     "scaled for counting": ("counting:",),
     "scaled by sample": ("relative:",),
     "whitened": ("whitened:", "shifted"),
+    "cleaned": ("cleaned:",),
     "law of the noise": ("left under", "neighbours left", "tails left", "tail over"),
     "held-out blocks": ("held out:",),
     "halves": ("halves",),
-    "vectors": ("smooth", "one sample", "one channel", "like a"),
+    "vectors": ("smooth", "one sample", "one channel", "like a", "fall without"),
     "short fits": ("fit over", "fall of", "most alike", "smallest share"),
     "cost": ("cost", "beyond the lowest cost", "white noise left", "share that"),
     "profiles of halves": ("profiles back", "beyond the halves"),
@@ -232,7 +234,12 @@ def judge_all(found: list[Chances], tables: list[Table]) -> list[dict[str, Any]]
         chosen = [n for n, t in enumerate(tables) if belongs(t)]
         if chosen:
             lines.append(judged(name, [found[n] for n in chosen], [tables[n] for n in chosen]))
-    print(f"the solver's own rule: right {np.mean([t['rule'] == t['true'] for t in tables]):.3f}")
+    for clearly in CLEARLY:
+        rule = [t["rule"] for t in tables]
+        top = [max(p, key=lambda k: p[k]) for p in found]
+        chosen = [k if p[k] >= clearly * p.get(own, 0.0) else own for k, p, own in zip(top, found, rule)]
+        right = np.mean([k == t["true"] for k, t in zip(chosen, tables)])
+        print(f"the likeliest where it is {clearly:g} times as likely as the solver's own: right {right:.3f}")
     return lines
 
 

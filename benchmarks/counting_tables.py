@@ -171,6 +171,8 @@ def evidence_on(
 
 def saved(path: Path, tables: list[dict[str, Any]]) -> None:
     """All tables in one file of plain arrays: their candidates one under the other."""
+    if len({t["names"] for t in tables}) > 1:
+        raise SystemExit(f"{path} has other kinds of evidence than are gathered now; begin a new file.")
     arrays = {
         name: np.array([t[name] for t in tables]) for name in ("seed", "true", "kinds", "stands_out", "rule")
     }

@@ -27,7 +27,7 @@ def of_shifts(X: FloatArray, parts: Parts, most: int, seed: int) -> dict[str, Fl
     """
     rng = np.random.default_rng(seed)
     U, values, Vt = parts
-    left, places, tiny = X.copy(), np.arange(X.shape[1]), TINY
+    left, places = X.copy(), np.arange(X.shape[1])
     found = np.full(most + 1, np.nan)
     for k in range(min(most + 1, len(values) - 1)):
         # The direction k + 1 against those of shifted remainders of k.
@@ -37,7 +37,7 @@ def of_shifts(X: FloatArray, parts: Parts, most: int, seed: int) -> dict[str, Fl
             by_chance.append(
                 largest_value(np.take_along_axis(left, (places + moves[:, None]) % X.shape[1], 1), rng)
             )
-        found[k] = np.log(max(values[k], tiny) / max(float(np.mean(by_chance)), tiny))
+        found[k] = np.log(max(values[k], TINY) / max(float(np.mean(by_chance)), TINY))
         left -= np.outer(U[:, k] * values[k], Vt[k])
     return {"shifted": found[:most], "shifted, next": found[1:]}
 

@@ -474,7 +474,7 @@ def _at_the_likeliest_count(
         return replace(found, evidence=replace(found.evidence, caution=NOT_WEIGHED))
     evidence = weighed(D, found.evidence, options.max_components)
     if evidence.count != found.state.count and evidence.decided_by != "you":
-        own = replace(evidence, count=found.state.count, decided_by=found.evidence.decided_by)
+        own = replace(evidence, count=found.state.count, decided_by=found.evidence.decided_by, doubt="")
         try:
             told = solve(D, replace(options, n_components=evidence.count))
         except KeyboardInterrupt:

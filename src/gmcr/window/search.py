@@ -59,6 +59,11 @@ class Search:
             return replace(self.noise, law=self.guess.law.kind)
         return self.noise
 
+    @property
+    def of_counts(self) -> bool:
+        """Whether the table holds counts: their law is known, though small ones do not show it."""
+        return self.noise.law == Counts.kind
+
     def cost(self, state: State) -> float:
         return self.problem.cost(state, self.path.reference)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gmcr.noise import Correlation, Counts, NoiseLaw, root_mean_square
+from gmcr.noise import Correlation, NoiseLaw, root_mean_square
 from gmcr.validation import FloatArray, evenly
 from gmcr.window.dense_fit import telling_samples
 from gmcr.window.descent import ROUNDS, Listener, Row, descend, settle
@@ -100,10 +100,9 @@ def _run(search: Search) -> None:
         search.back = profiles_back(search)
         fit_counts(search)
         return
-    counts = search.noise.law == Counts.kind  # a law that is known, though small counts do not show it
-    if search.guess.white or counts:
+    if search.guess.white or search.of_counts:
         _coarse_to_fine(search)
-        thin = counts or search.problem.n_samples < SAMPLES_PER_SLOT * search.guess.count
+        thin = search.of_counts or search.problem.n_samples < SAMPLES_PER_SLOT * search.guess.count
         if few or (thin and not leaves_white_noise(search, search.best)):
             search.back = profiles_back(search)
             fit_counts(search)
@@ -175,9 +174,8 @@ def _from_some(search: Search, rows: np.ndarray) -> bool:
     problem, options = search.problem, search.options
     sigma = None if options.sigma is None else options.sigma[rows]
     asked = replace(options, sigma=sigma, layout=options.layout[rows], thinned=False)
-    if (
-        not search.guess.white
-    ):  # a handful, or more than singular values show, which takes all samples to tell
+    if not search.guess.white:
+        # A handful, or more than singular values show, which takes all samples to tell.
         asked = replace(asked, max_components=min(options.max_components or MOST_DENSE, MOST_DENSE))
     part = _searched(problem.D[rows], asked, problem.repeats[rows], search.path.listener)
     found = _choose(part)
@@ -273,8 +271,8 @@ def _choose(search: Search) -> Solution:
     white = agreed or leaves_white_noise(search, states[by_cost])
     held = states[by_cost].usage / (by_cost * problem.n_samples) if by_cost else 1.0
     asked = search.options.n_components
-    lawful = search.noise.law == Counts.kind
-    evidence = decide(costs, search.guess, white, search.back, asked, held, problem.n_fixed > 0, lawful)
+    given = problem.n_fixed > 0
+    evidence = decide(costs, search.guess, white, search.back, asked, held, given, search.of_counts)
     state = chosen_state(search, evidence.count, white)
     few = held <= SPARSE and state is search.states.get(evidence.count)
     if few and asked is None and not search.interrupted:
