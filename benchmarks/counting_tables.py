@@ -2,7 +2,8 @@
 
     export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
     python benchmarks/counting_tables.py benchmarks/evidence/simulated.npz --seeds 0 2050 --jobs 2
-    python benchmarks/counting_tables.py benchmarks/evidence/counts.npz --counts --seeds 0 200 --jobs 2
+    python benchmarks/counting_tables.py benchmarks/evidence/counts.npz --counts --seeds 0 400 --jobs 2
+    python benchmarks/counting_tables.py benchmarks/evidence/many.npz --many --seeds 0 150 --jobs 2
     python benchmarks/counting_tables.py benchmarks/evidence/measured.npz --sets ../shared/data
 
 A run that was ended goes on where it was. Of every table: its count, what was drawn, whether its components can
@@ -81,6 +82,14 @@ def few_of_many(rng: np.random.Generator, d: int) -> Drawn:
     return mix.D, k, ("few of many",), np.nan
 
 
+def many(seed: int) -> Drawn:
+    """The paper's tables at its own size: up to 256 components in 512 channels."""
+    rng = np.random.default_rng([seed, 19])
+    k, per_component = int(np.exp(rng.uniform(np.log(8), np.log(256)))), rng.uniform(4, 8)
+    mix = make_mixtures(k, int(k * per_component), snr_db=float(rng.uniform(18, 35)), random_state=rng)
+    return mix.D, k, ("few of many",), np.nan
+
+
 def all_of_many(rng: np.random.Generator, d: int) -> Drawn:
     """The paper's profiles, each in every sample: so even a mixture that one direction has nearly all of it."""
     k = int(np.exp(rng.uniform(np.log(2), np.log(40))))
@@ -96,19 +105,23 @@ def all_of_many(rng: np.random.Generator, d: int) -> Drawn:
 def counted(seed: int) -> Drawn:
     """Counts, as of mutations: profiles of few or many channels, samples of very different sizes that hold some.
 
-    They vary by chance, or beyond it by as much throughout, or by more in some samples than in others.
+    Components are about as frequent, or some are in all samples and others in a few. Counts vary by chance, or
+    beyond it by as much throughout, or by more in some samples than in others.
     """
     rng = np.random.default_rng([seed, 18])
-    k = int(np.exp(rng.uniform(np.log(2), np.log(22))))
-    m, d = int(np.exp(rng.uniform(np.log(30), np.log(LARGEST)))), int(rng.integers(30, 100))
-    S = rng.dirichlet(np.full(d, np.exp(rng.uniform(np.log(0.05), np.log(1.0)))), k)
-    C = rng.lognormal(0, rng.uniform(0.4, 1.5), (m, k)) * (rng.random((m, k)) < rng.uniform(0.2, 1.0))
-    C[np.arange(m), rng.integers(0, k, m)] += 1.0
+    k = int(np.exp(rng.uniform(np.log(2), np.log(28))))
+    m, d = int(np.exp(rng.uniform(np.log(30), np.log(500)))), int(rng.integers(30, 100))
+    S = rng.dirichlet(np.full(d, np.exp(rng.uniform(np.log(0.04), np.log(1.0)))), k)
+    alike = rng.random() < 0.5
+    frequent = rng.uniform(0.2, 1.0) if alike else np.exp(rng.uniform(np.log(0.02), 0.0, k))
+    C = rng.lognormal(0, rng.uniform(0.4, 1.5), (m, k)) * (rng.random((m, k)) < frequent)
+    C[np.arange(m), rng.integers(0, k if alike else min(k, 2), m)] += 1.0
+    C[rng.permutation(m)[: 3 * k] if m >= 3 * k else rng.integers(0, m, 3 * k), np.arange(3 * k) % k] += 1.0
     mean = C @ S
-    size = np.exp(rng.uniform(np.log(300), np.log(2e4))) * rng.lognormal(0, rng.uniform(0.1, 1.2), (m, 1))
+    size = np.exp(rng.uniform(np.log(100), np.log(4e4))) * rng.lognormal(0, rng.uniform(0.1, 1.3), (m, 1))
     mean *= size / mean.sum(axis=1, keepdims=True)
-    alpha = np.exp(rng.uniform(np.log(8), np.log(300), (m, 1) if rng.random() < 0.3 else (1, 1)))
-    if rng.random() < 0.6:
+    alpha = np.exp(rng.uniform(np.log(3), np.log(300), (m, 1) if rng.random() < 0.4 else (1, 1)))
+    if rng.random() < 0.7:
         mean = mean * rng.gamma(alpha, 1 / alpha, mean.shape)
     return rng.poisson(mean).astype(float), k, ("counts",), np.nan
 
@@ -143,6 +156,10 @@ def looked_at(seed: int) -> dict[str, Any]:
 
 def counts_looked_at(seed: int) -> dict[str, Any]:
     return evidence_on(seed, *counted(seed))
+
+
+def many_looked_at(seed: int) -> dict[str, Any]:
+    return evidence_on(seed, *many(seed))
 
 
 def evidence_on(
@@ -209,6 +226,7 @@ def main() -> None:
         "--sets", type=Path, metavar="FOLDER", help="the shared sets instead, and subsets of them"
     )
     arguments.add_argument("--counts", action="store_true", help="tables of counts instead")
+    arguments.add_argument("--many", action="store_true", help="the paper's tables at its own size instead")
     arguments.add_argument("--jobs", type=int, default=1)
     asked = arguments.parse_args()
     if asked.sets is not None:
@@ -219,9 +237,10 @@ def main() -> None:
     tables = loaded(asked.file) if asked.file.exists() else []
     done = {table["seed"] for table in tables}
     seeds = [seed for seed in range(*asked.seeds) if seed not in done]
+    look = counts_looked_at if asked.counts else many_looked_at if asked.many else looked_at
     with ProcessPoolExecutor(asked.jobs) as pool:
         for start in range(0, len(seeds), CHUNK):
-            tables += pool.map(counts_looked_at if asked.counts else looked_at, seeds[start : start + CHUNK])
+            tables += pool.map(look, seeds[start : start + CHUNK])
             saved(asked.file, tables)
             print(f"{len(tables)} tables", flush=True)
 

@@ -141,6 +141,17 @@ def test_what_is_left_under_its_law_is_noise_from_the_count_on():
     assert (np.abs(left[2:]) < 0.15).all()
 
 
+def test_a_law_without_a_constant_is_judged_where_nothing_is_fitted():
+    """Noise that goes with the signal alone has no variance before the first direction is fitted."""
+    made = make_measured(2, 40, 50, 0, law=Instrument(0, 0, 0.1), disturbed=False)
+    for scale in (1.0, 1e-160):
+        D = made.D * scale
+        parts = np.linalg.svd(D, full_matrices=False)
+        with np.errstate(all="raise", under="ignore"):
+            found = of_law(D, parts, 5, 0)
+        assert all(np.isfinite(values).all() for values in found.values())
+
+
 def test_held_out_blocks_against_a_loop():
     """Each block from the pseudo-inverse of the rest at the same rank (Owen & Perry 2009, Eq. 6)."""
     rng = np.random.default_rng(0)

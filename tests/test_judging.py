@@ -107,3 +107,37 @@ def test_counts_are_searched_under_their_own_law():
     found = GMCR(random_state=0).fit(overdispersed(3, 20))
     assert found.n_components_ == found.count_.by_rank == 4  # Poisson's law alone sees 10 and more
     assert found.noise_law_.slope == pytest.approx(20**-0.5, rel=0.15)
+
+
+def test_a_few_large_counts_tell_how_much_all_vary():
+    """Most counts are too small to vary beyond chance; those that are not must not pass for errors."""
+    rng = np.random.default_rng(0)
+    mean = np.exp(rng.uniform(-3, 2, (300, 60)))
+    mean[:6] *= 3000.0
+    D = rng.poisson(rng.gamma(25.0, mean / 25.0)).astype(float)
+    law = Counts.estimate(D, mean, D - mean, np.full(len(D), D.shape[1], dtype=float))
+    assert law.slope == pytest.approx(0.2, rel=0.15)
+
+
+def signatures(seed, n=9, n_samples=250, n_channels=80):
+    """Overlapping profiles of counts, some flat and common, some rare."""
+    rng = np.random.default_rng(seed)
+    S = rng.dirichlet(np.full(n_channels, 0.3), n)
+    S[:2] = rng.dirichlet(np.full(n_channels, 3.0), 2)
+    C = rng.lognormal(0, 1, (n_samples, n)) * (
+        rng.random((n_samples, n)) < np.r_[0.9, 0.9, np.full(n - 2, 0.2)]
+    )
+    C[np.arange(n_samples), rng.integers(0, n, n_samples)] += 1.0
+    mean = 3000.0 * rng.lognormal(0, 1, (n_samples, 1)) * (C / C.sum(axis=1, keepdims=True)) @ S
+    return rng.poisson(rng.gamma(50.0, mean / 50.0)).astype(float), S
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_overlapping_profiles_of_counts_come_back(seed):
+    D, S = signatures(seed)
+    model = GMCR(random_state=0).fit(D)
+    cosines = model.components_ @ (S / np.linalg.norm(S, axis=1, keepdims=True)).T
+    assert abs(model.count_.by_rule - len(S)) <= 1
+    assert np.sum(cosines.max(axis=0) > 0.95) >= len(S) - 1
+    # Searched at a lower price, but what samples are said to hold is told at λ.
+    assert model.usage_price_ > 2 * np.log(D.shape[1])

@@ -14,6 +14,7 @@ SHIFTS = 2
 POWERS = 12
 ENOUGH_ENTRIES = 6000  # to tell the law of the noise
 LEAST_NOISE = 0.03  # of the typical: smaller noise would give an entry all the weight
+VANISHING = 1e-12  # of what is left: a law without a constant gives entries without a fit no noise at all
 SEGMENTS = 8  # of channels, every other one of which is held out
 TINY = np.finfo(float).tiny
 
@@ -57,13 +58,14 @@ def of_law(X: FloatArray, parts: Parts, most: int, seed: int) -> dict[str, Float
         left = X - fit
         law = Instrument.estimate(X[rows], fit[rows], left[rows], np.ones((len(rows), d)))
         variance = law.variance(fit)
-        white = left / np.sqrt(np.maximum(variance, LEAST_NOISE**2 * variance.mean() + TINY))
+        least = max(LEAST_NOISE**2 * variance.mean(), VANISHING * float(np.square(left).mean()), TINY)
+        white = left / np.sqrt(np.maximum(variance, least))
         squares = np.square(white)
         power = max(float(squares.mean()), TINY)
         edge = np.sqrt(m - k) + np.sqrt(d - k)
         over[k] = np.log(max(largest_value(white, rng), TINY) / (edge * np.sqrt(power)))
         alike[k] = float((white[:, 1:] * white[:, :-1]).mean()) / power if d > 1 else np.nan
-        tails[k] = np.log(max(float(np.square(squares).mean()), TINY) / power**2)
+        tails[k] = np.log(max(float(np.square(squares).mean()), TINY)) - 2.0 * np.log(power)
         fit += np.outer(U[:, k] * values[k], Vt[k])
     return {
         "left under the law": over[1:-1],

@@ -15,7 +15,7 @@ from gmcr.noise.law import LAWS, NoiseLaw
 from gmcr.noise.sigma import SMALLEST, Sigma, rounding_floor
 from gmcr.validation import FloatArray
 
-BINS = 60  # of the signal, within which the variance is taken for one
+BINS, LEAST_IN_BIN = 60, 30  # of the signal, within which the variance is taken for one, and entries in each
 SCORINGS = 12
 STANDS = 1e-12  # relative change of the variances from which they stand still
 CLEAR = 10.0  # twice the log-likelihood that a term must bring, beyond what noise alone would
@@ -37,6 +37,7 @@ class Instrument(NoiseLaw):
     kind = "instrument"
     per_entry = True
     least_gain: ClassVar[float] = 0.0
+    doublings: ClassVar[int] = 0  # of the signal up to the largest, that its bins are divided at
 
     def sigma(self, D: FloatArray, fit: FloatArray | None = None) -> Sigma:
         mean = np.maximum(np.nan_to_num(D) if fit is None else fit, 0.0)
@@ -56,11 +57,10 @@ class Instrument(NoiseLaw):
         mean, squares = np.maximum(fit, 0.0)[present], squares[present]
         order = np.argsort(mean, kind="stable")
         mean, squares = mean[order], squares[order]
-        edges = np.linspace(0, len(order), min(BINS, max(len(order) // 30, 1)) + 1).astype(int)
+        edges = _bins(mean, cls.doublings)
         sizes = np.diff(edges)
         scale = max(float(mean[-1]), SMALLEST)
         terms = (mean / scale)[:, None] ** np.arange(3.0)
-        in_bins = np.add.reduceat(terms, edges[:-1]) / sizes[:, None]
         # What is far beyond the rest of its bin is not explained rather than noisy, and left out.
         usual = _medians(squares, edges) / CHI2_MEDIAN
         variance = np.repeat(np.maximum(usual, SMALLEST), sizes)
@@ -68,6 +68,7 @@ class Instrument(NoiseLaw):
             inside = squares <= BEYOND * variance
             n_inside = np.maximum(np.add.reduceat(inside, edges[:-1], dtype=float), 1.0)
             seen = np.maximum(np.add.reduceat(squares * inside, edges[:-1]) / n_inside / KEPT, SMALLEST)
+            in_bins = np.add.reduceat(terms * inside[:, None], edges[:-1]) / n_inside[:, None]
             found = _likeliest_terms(in_bins, seen, sizes.astype(float), cls.least_gain * scale)
             variance = np.maximum(terms @ found, SMALLEST)
         return cls(float(np.sqrt(found[0])), float(found[1] / scale), float(np.sqrt(found[2]) / scale))
@@ -105,6 +106,7 @@ class Counts(Instrument):
     kind = "counts"
     signed = False
     least_gain = 1.0
+    doublings = 20
 
     def sentence(self) -> str:
         return "counts" + (f", overdispersed by {self.slope:.2%} of the mean" if self.slope else "")
@@ -140,6 +142,21 @@ def _likeliest_terms(terms: FloatArray, seen: FloatArray, sizes: FloatArray, gai
     found[used] = factors
     found[1] += gain
     return found
+
+
+def _bins(mean: FloatArray, doublings: int) -> np.ndarray:
+    """Edges of bins of entries in the order of their means: as many in each, and at halves of the largest.
+
+    Of counts few may be far larger than the rest: equal bins would take their noise for one.
+    """
+    equal = np.linspace(0, len(mean), min(BINS, max(len(mean) // LEAST_IN_BIN, 1)) + 1).astype(int)
+    halves = np.searchsorted(mean, mean[-1] * 0.5 ** np.arange(1, doublings + 1))
+    halves = halves[2 * halves > len(mean)]  # the small ones have all but the same noise
+    edges, last = [0], len(mean)
+    for edge in np.union1d(equal, halves).tolist():
+        if edge - edges[-1] >= LEAST_IN_BIN and last - edge >= LEAST_IN_BIN:
+            edges.append(edge)
+    return np.array([*edges, last])
 
 
 @njit(cache=True)

@@ -7,11 +7,11 @@ At a coarse level a small error of a profile is noise, so that supports come out
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gmcr.noise import NoiseLaw, Sigma
+from gmcr.noise import Counts, NoiseLaw, Sigma
 from gmcr.validation import FloatArray
 from gmcr.window.moves import births, deaths, removals
 from gmcr.window.problem import Problem, State
@@ -21,6 +21,7 @@ ROUNDS = 4  # decodes and refits per level
 SETTLED = 0.02  # change of the logarithm of the noise that counts as none
 TRAPPED = 1.25  # times the noise of the singular values, above which a descent does not end
 MOST_LEVELS = 60
+FREE = 1e-6  # price of a selection, at which samples hold all that they can
 MOST_SETTLING = 6
 
 
@@ -69,8 +70,13 @@ class NoiseModel:
         law = self.law if isinstance(self.law, NoiseLaw) else problem.estimate_noise(state, self.law)
         if self.given is not None:
             return self.given, law
-        fit = state.C @ state.S if law.per_entry else None
-        return law.sigma(problem.D, fit), law
+        if not law.per_entry:
+            return law.sigma(problem.D), law
+        if law.kind == Counts.kind:
+            # From all slots at no price: a sample that gave one up would have less noise there and take it back.
+            state = replace(problem, usage_price=FREE).decode(state.S, state.sigma)
+            law = law if isinstance(self.law, NoiseLaw) else problem.estimate_noise(state, self.law)
+        return law.sigma(problem.D, state.C @ state.S), law
 
 
 def descend(problem: Problem, S: FloatArray, sigma: Sigma, noise: NoiseModel, path: Path, most: int) -> State:

@@ -23,7 +23,7 @@ SWEEPS = 2  # of profiles and amounts in turn, in a projection
 A_FEW = 10  # slots, which leave little but noise of most tables
 MOST_SLOTS = 20  # the work grows with their square
 OVERSTATED = 1.5  # times the squares left by plain least squares
-FAR_OVERSTATED = 10.0  # the same, from which whole numbers are no counts at all
+FAR_OVERSTATED = 10.0  # times what is left, that chance alone would leave: then whole numbers are no counts
 EXPLAINED = 3.0  # times the noise's variance, left of the median sample
 SMALLEST = 1e-2  # of the typical noise: smaller noise would give an entry all the weight
 BOUND = 0.1  # the same, where a law is checked against what least squares leaves
@@ -57,12 +57,17 @@ def judged_law(problem: Problem, state: State, noise: NoiseModel) -> NoiseLaw:
 
 
 def tells_of_counts(D: FloatArray) -> bool:
-    """Whether a table of whole numbers has noise as counts have it, rather than a converter's readings."""
-    if not are_counts(D):
-        return False
+    """Whether a table of whole numbers has noise as counts have it, rather than a converter's readings.
+
+    Counts vary by chance at least: what a few directions leave of a converter's readings is far less than that.
+    """
     rows = evenly(len(D), max(ENOUGH_ENTRIES // D.shape[1], 3 * A_FEW))
     count = min(A_FEW, min(len(rows), D.shape[1]) // 3)
-    return count > 0 and _by_projection(D[rows], count, Counts, FAR_OVERSTATED) is not None
+    if count == 0 or not are_counts(D):
+        return False
+    fit, left = _leading(filled(D[rows], count), count)[1:]
+    by_chance = float(np.sum(np.maximum(fit, 0.0) * left, where=~np.isnan(D[rows])))
+    return by_chance <= FAR_OVERSTATED * float(np.nansum(np.square(D[rows] - fit)))
 
 
 def _explains(problem: Problem, state: State, law: NoiseLaw) -> bool:
@@ -73,20 +78,24 @@ def _explains(problem: Problem, state: State, law: NoiseLaw) -> bool:
     return float(np.median(misfit)) <= EXPLAINED * problem.n_channels
 
 
+def _leading(X: FloatArray, count: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The leading directions, the projection on them, and the share of each entry's variance that it leaves."""
+    U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+    U, S = U[:, :count], Vt[:count]
+    left = np.outer(1.0 - np.square(U).sum(axis=1), 1.0 - np.square(S).sum(axis=0))
+    return S, (U * values[:count]) @ S, np.maximum(left, LEAST_LEFT)
+
+
 def _by_projection(
-    D: FloatArray, count: int, family: type[Instrument], overstated: float = OVERSTATED
+    D: FloatArray, count: int, family: type[Instrument]
 ) -> tuple[Instrument, FloatArray, FloatArray] | None:
     """The law, the projection it was told from, and the share of each entry's variance left there.
 
     None where it says more noise than plain least squares leaves.
     """
     X = filled(D, count)
-    U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-    U, S = U[:, :count], Vt[:count]
-    fit = (U * values[:count]) @ S
-    left = np.outer(1.0 - np.square(U).sum(axis=1), 1.0 - np.square(S).sum(axis=0))
-    plain = left = np.maximum(left, LEAST_LEFT)
-    present, squares = ~np.isnan(D), float(np.nansum(np.square(D - fit)))
+    S, fit, left = _leading(X, count)
+    plain, present, squares = left, ~np.isnan(D), float(np.nansum(np.square(D - fit)))
     law = family.estimate(D, fit, D - fit, left)
     for _ in range(ROUNDS):
         sigma = law.sigma(D, fit).entries
@@ -94,7 +103,7 @@ def _by_projection(
         fit, S, left = _projected(X, S, np.where(present, 1.0 / np.square(sigma), 0.0))
         law = family.estimate(D, fit, D - fit, left)
     told = float(np.sum(law.variance(fit) * plain, where=present))
-    return (law, fit, left) if told <= overstated * squares else None
+    return (law, fit, left) if told <= OVERSTATED * squares else None
 
 
 def _projected(X: FloatArray, S: FloatArray, W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -62,10 +62,16 @@ class Search:
     @property
     def of_counts(self) -> bool:
         """Whether the table holds counts: their law is known, though small ones do not show it."""
-        return self.noise.law == Counts.kind
+        return _kind(self.noise.law) == Counts.kind
 
     def cost(self, state: State) -> float:
         return self.problem.cost(state, self.path.reference)
+
+    @property
+    def usage_price(self) -> float:
+        """λ, at which samples are decoded in the end."""
+        options = self.options
+        return usage_price(options.n_components or self.guess.count, self.problem.n_samples, options.alpha)
 
     def keep(self, state: State) -> bool:
         """Remember the state if it is the cheapest at its count; whether it is clearly the cheapest of all."""
@@ -98,15 +104,19 @@ class Search:
 def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listener: Listener | None) -> Search:
     if options.noise == "auto" and options.sigma is None and tells_of_counts(D):
         options = replace(options, noise=Counts.kind)
-    kind = options.noise.kind if isinstance(options.noise, NoiseLaw) else options.noise
+    kind = _kind(options.noise)
     found = guesses(D, counts=kind == Counts.kind)
     guess = next((g for g in found if g.law.kind == kind), found[0])
-    n_slots = options.n_components or guess.count
+    price = usage_price(options.n_components or guess.count, len(D), options.alpha)
+    if kind == Counts.kind:
+        # Profiles of counts overlap: at λ, which keeps chance from adding a component to any sample, others take
+        # what weak ones hold. So they are searched at what writing an amount down costs, and decoded at λ last.
+        price = min(price, float(np.log(D.shape[1])))
     problem = Problem(
         D,
         np.nan_to_num(D) if np.isnan(D).any() else D,
         np.ones(len(D)) if repeats is None else repeats,
-        usage_price=usage_price(n_slots, len(D), options.alpha),
+        usage_price=price,
         constraints=options.constraints,
         layout=options.layout,
     )
@@ -116,6 +126,10 @@ def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listene
         reference = law.sigma(D, np.maximum(problem.X, 0.0))
     path = Path(reference, listener)
     return Search(problem, options, guess, NoiseModel(options.noise, options.sigma), path)
+
+
+def _kind(law: str | NoiseLaw) -> str:
+    return law.kind if isinstance(law, NoiseLaw) else law
 
 
 def leaves_white_noise(search: Search, state: State) -> bool:

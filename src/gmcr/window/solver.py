@@ -232,6 +232,9 @@ def _coarse_to_fine(search: Search) -> None:
             search.descended = True
             if options.n_components is None:
                 state = settle(problem, state, search.noise, search.path, search.most)
+            if search.of_counts:
+                # Their noise is that of the mean, of which the counts themselves say little where they are few.
+                search.path.reference = state.sigma
             if not search.keep(state) and not _refine(search):
                 break
             S = search.best.S
@@ -277,13 +280,15 @@ def _choose(search: Search) -> Solution:
     few = held <= SPARSE and state is search.states.get(evidence.count)
     if few and asked is None and not search.interrupted:
         state = _by_usage(search, state)
+    if search.of_counts:
+        state = replace(problem, usage_price=search.usage_price).decode(state.S, state.sigma)
     law = judged_law(search.problem, state, search.noise)
     search.path.add("chosen", search.problem, state)
     rows = search.path.rows
     sigma = law.sigma(problem.D, state.C @ state.S) if search.noise.given is None else search.noise.given
     held = problem.holders(state) / problem.repeats.sum()
     correlation = Correlation.of(problem.scaled_residual(state, sigma), state.S, held)
-    price, last = problem.usage_price, len(rows) - 1
+    price, last = search.usage_price, len(rows) - 1
     return Solution(state, law, correlation, rows, last, evidence, price, search.interrupted)
 
 
