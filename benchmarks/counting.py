@@ -1,10 +1,10 @@
 """How well the count is told: what half of the tables teach, judged on the other half, and the other way round.
 
     cd benchmarks/evidence
-    python ../counting.py simulated.npz counts.npz --sets measured.npz  # judge
-    python ../counting.py simulated.npz counts.npz --keep      # and store what all of them teach
-    python ../counting.py simulated.npz counts.npz --single    # each kind of evidence by itself
-    python ../counting.py simulated.npz counts.npz --left-out  # weights that never saw the disturbance
+    python ../counting.py simulated.npz counts.npz many.npz --sets measured.npz  # judge
+    python ../counting.py simulated.npz counts.npz many.npz --keep      # and store what all of them teach
+    python ../counting.py simulated.npz counts.npz many.npz --single    # each kind of evidence by itself
+    python ../counting.py simulated.npz counts.npz many.npz --left-out  # weights that never saw the disturbance
 
 The files are those of counting_tables.py. Two things are learned, both by gradient-boosted trees over the
 evidence on a count: the chance to stop at it, given that it is reached, and its chance among all candidates. The
@@ -51,6 +51,7 @@ SINGLE = {
     "law of the noise": ("left under", "neighbours left", "tails left", "tail over"),
     "held-out blocks": ("held out:",),
     "halves": ("halves",),
+    "neighbours": ("neighbours: ",),
     "vectors": ("smooth", "one sample", "one channel", "like a", "fall without"),
     "short fits": ("fit over", "fall of", "most alike", "smallest share"),
     "cost": ("cost", "beyond the lowest cost", "white noise left", "share that"),
@@ -334,7 +335,7 @@ def main() -> None:
         print("weights of stopping and choosing:", model.weights)
         lines += on_sets(model, loaded(asked.sets)) if asked.sets is not None else []
         if asked.keep:
-            folder = Path(__file__).parents[1] / "src/gmcr/counting"
+            folder = Path(__file__).resolve().parents[1] / "src/gmcr/counting"
             np.savez_compressed(folder / STORED, **model.as_arrays())
     shown = [
         {name: f"{value:.3f}" if isinstance(value, float) else value for name, value in line.items()}

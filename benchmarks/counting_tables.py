@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,7 +26,9 @@ import numpy as np
 
 from gmcr import GMCR, estimators, make_measured, make_mixtures
 from gmcr.counting import Gathered, gather
+from gmcr.counting.gathered import of_the_search, of_the_table, some
 from gmcr.mixtures.disturbances import DISTURBANCES
+from gmcr.window.dense_fit import filled
 from gmcr.window.evidence import Evidence
 from real_sets import load
 
@@ -150,16 +154,8 @@ def measured(name: str, folder: Path) -> list[Drawn]:
     ]
 
 
-def looked_at(seed: int) -> dict[str, Any]:
-    return evidence_on(seed, *drawn(seed))
-
-
-def counts_looked_at(seed: int) -> dict[str, Any]:
-    return evidence_on(seed, *counted(seed))
-
-
-def many_looked_at(seed: int) -> dict[str, Any]:
-    return evidence_on(seed, *many(seed))
+def looked_at(make: Callable[[int], Drawn], seed: int) -> dict[str, Any]:
+    return evidence_on(seed, *make(seed))
 
 
 def evidence_on(
@@ -184,6 +180,18 @@ def evidence_on(
         "rule": found.by_rule,
     }
     return kept | {"counts": one.counts, "values": one.values, "names": one.names}
+
+
+def looked_at_again(table: dict[str, Any], D: np.ndarray) -> dict[str, Any]:
+    """The table with what needs no search gathered anew, where that has changed and the search has not."""
+    counts, names = table["counts"], table["names"]
+    D = D[D.any(axis=1)]  # as a fit does
+    lowest = counts[table["values"][:, names.index("beyond the lowest cost")] == 0.0]
+    count = int(lowest[0]) if len(lowest) else int(table["rule"])
+    columns = of_the_table(D, some(filled(D, 3), count), counts)
+    for name in of_the_search(counts, Evidence(count, count, count, "cost", count, count, None, True)):
+        columns[name] = table["values"][:, names.index(name)].astype(float)
+    return table | {"names": tuple(columns), "values": np.stack(list(columns.values()), axis=1)}
 
 
 def saved(path: Path, tables: list[dict[str, Any]]) -> None:
@@ -227,20 +235,27 @@ def main() -> None:
     )
     arguments.add_argument("--counts", action="store_true", help="tables of counts instead")
     arguments.add_argument("--many", action="store_true", help="the paper's tables at its own size instead")
+    arguments.add_argument("--again", action="store_true", help="gather anew what needs no search")
     arguments.add_argument("--jobs", type=int, default=1)
     asked = arguments.parse_args()
+    given = [one for name in MEASURED for one in measured(name, asked.sets)] if asked.sets is not None else []
+    make = counted if asked.counts else many if asked.many else drawn
+    if asked.again:
+        tables = loaded(asked.file)
+        data = [given[t["seed"]][0] for t in tables] if given else (make(t["seed"])[0] for t in tables)
+        with ProcessPoolExecutor(asked.jobs) as pool:
+            saved(asked.file, list(pool.map(looked_at_again, tables, data, chunksize=CHUNK)))
+        return
     if asked.sets is not None:
-        given = [one for name in MEASURED for one in measured(name, asked.sets)]
         with ProcessPoolExecutor(asked.jobs) as pool:
             saved(asked.file, list(pool.map(evidence_on, range(len(given)), *zip(*given, strict=True))))
         return
     tables = loaded(asked.file) if asked.file.exists() else []
     done = {table["seed"] for table in tables}
     seeds = [seed for seed in range(*asked.seeds) if seed not in done]
-    look = counts_looked_at if asked.counts else many_looked_at if asked.many else looked_at
     with ProcessPoolExecutor(asked.jobs) as pool:
         for start in range(0, len(seeds), CHUNK):
-            tables += pool.map(look, seeds[start : start + CHUNK])
+            tables += pool.map(partial(looked_at, make), seeds[start : start + CHUNK])
             saved(asked.file, tables)
             print(f"{len(tables)} tables", flush=True)
 

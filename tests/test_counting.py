@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from gmcr import GMCR, make_measured, make_mixtures
 from gmcr.counting import Gathered, gather, weighed
@@ -15,6 +16,7 @@ from gmcr.counting.distribution import choosing, combined, smallest_range, stopp
 from gmcr.counting.forest import Forest, Learned, stored
 from gmcr.counting.left_over import of_blocks, of_law
 from gmcr.counting.likeness import of_likeness
+from gmcr.counting.neighbours import of_neighbours
 from gmcr.counting.numbers import cheap_numbers
 from gmcr.counting.weighing import doubt
 from gmcr.noise import Instrument
@@ -139,6 +141,23 @@ def test_what_is_left_under_its_law_is_noise_from_the_count_on():
     left = of_law(made.D, parts, 6, 0)["left under the law"]
     assert (left[:2] > 0.5).all()
     assert (np.abs(left[2:]) < 0.15).all()
+
+
+def test_neighbours_are_alike_along_signal_and_not_along_noise():
+    """Elution: what a sample holds goes with what the next like it holds, in whatever order they come."""
+    rng = np.random.default_rng(0)
+    time, channels = np.linspace(0, 1, 60)[:, None], np.linspace(0, 1, 50)
+    C = np.exp(-0.5 * ((time - [0.35, 0.5, 0.65]) / 0.1) ** 2)
+    S = np.exp(-0.5 * ((channels - np.array([[0.3], [0.5], [0.7]])) / 0.15) ** 2)
+    D = C @ S + 0.01 * rng.standard_normal((60, 50))
+    found = of_neighbours(np.linalg.svd(D, full_matrices=False), 3, 6)
+    assert found["neighbours: next by amounts"][1] > 0.9  # the third direction, by the first two
+    along = found["neighbours: by other amounts"]
+    assert along[[0, 2]].min() > 0.5  # along the second, early and late are mirrored
+    assert np.abs(along[3:]).max() < 0.4
+    shuffled = of_neighbours(np.linalg.svd(D[rng.permutation(60)], full_matrices=False), 3, 6)
+    for name, values in found.items():
+        assert_allclose(shuffled[name], values, atol=1e-9, err_msg=name)
 
 
 def test_a_law_without_a_constant_is_judged_where_nothing_is_fitted():

@@ -15,6 +15,7 @@ from gmcr.window.evidence import Evidence
 LOOKED_AT = 20  # counts that the cheap numbers are computed for
 REACHED = 25  # counts that may be in any case
 AROUND, PART = 3, 8  # counts to either side of one that is spoken for, and a part of it more
+ENOUGH = 500  # samples
 FARTHEST = 6  # beyond which counts are all as far off
 
 
@@ -32,19 +33,31 @@ class Gathered:
     values: FloatArray
 
 
-def gather(D: FloatArray, evidence: Evidence, enough: int = 500) -> Gathered:
+def gather(D: FloatArray, evidence: Evidence, enough: int = ENOUGH) -> Gathered:
     """What samples (NaN where missing) and the solver's search say of each count.
 
     enough : samples; of more, some are looked at
     """
-    X = filled(D, 3)
-    if len(X) > enough:
-        X = X[telling_samples(X, enough, min(evidence.by_cost, enough // 4, X.shape[1] // 2))]
+    X = some(filled(D, 3), evidence.by_cost, enough)
     most = candidate_counts(X.shape, LOOKED_AT)
     by = [evidence.by_cost, *([evidence.by_rank] if evidence.white_rank else [])]
     near = [k for count in by for k in range(count - around(count), count + around(count) + 1)]
     reached = range(1, max(min(REACHED, min(X.shape) - 1), most) + 1)
     counts = np.array(sorted({*reached, *(k for k in near if k > most)}))
+    columns = of_the_table(D, X, counts) | of_the_search(counts, evidence)
+    return Gathered(counts, tuple(columns), np.stack(list(columns.values()), axis=1))
+
+
+def some(X: FloatArray, count: int, enough: int = ENOUGH) -> FloatArray:
+    """Samples that are enough to look at, where about so many components are."""
+    if len(X) <= enough:
+        return X
+    return X[telling_samples(X, enough, min(count, enough // 4, X.shape[1] // 2))]
+
+
+def of_the_table(D: FloatArray, X: FloatArray, counts: np.ndarray) -> dict[str, FloatArray]:
+    """What needs no search. X : the samples that are looked at, without gaps"""
+    most = candidate_counts(X.shape, LOOKED_AT)
     columns = {
         name: np.concatenate([values, np.full(len(counts) - most, np.nan)])
         for name, values in cheap_numbers(X, most).items()
@@ -53,8 +66,7 @@ def gather(D: FloatArray, evidence: Evidence, enough: int = 500) -> Gathered:
         columns[name][:] = columns[name][0]
     columns["whole numbers"] = np.full(len(counts), float(are_counts(D)))
     columns["count"], columns["count of smaller side"] = counts.astype(float), counts / min(X.shape)
-    columns |= _of_the_search(counts, evidence)
-    return Gathered(counts, tuple(columns), np.stack(list(columns.values()), axis=1))
+    return columns
 
 
 def around(count: int) -> int:
@@ -62,7 +74,8 @@ def around(count: int) -> int:
     return AROUND + count // PART
 
 
-def _of_the_search(counts: np.ndarray, evidence: Evidence) -> dict[str, FloatArray]:
+def of_the_search(counts: np.ndarray, evidence: Evidence) -> dict[str, FloatArray]:
+    """What the solver's own search says."""
     back = np.array([evidence.reproducibility.get(int(k), np.nan) for k in range(counts[-1] + 3)])
     cost = np.array([evidence.costs.get(int(k), np.nan) for k in range(counts[-1] + 3)])
     found = {

@@ -12,7 +12,8 @@ import scipy.linalg
 from gmcr.counting.cleaning import cleaned
 from gmcr.counting.left_over import of_blocks, of_law, of_shifts
 from gmcr.counting.likeness import of_likeness
-from gmcr.rank import levelled, noise_edge
+from gmcr.counting.neighbours import of_neighbours
+from gmcr.rank import levelled, marchenko_pastur, noise_edge
 from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import factors
 from gmcr.window.first_guess import spanning_rows, unit_rows
@@ -53,6 +54,7 @@ def cheap_numbers(X: FloatArray, most: int, seed: int = 0) -> dict[str, FloatArr
     found |= of_law(clean, clean_parts, most, seed)
     found |= of_blocks(white, most, seed)
     found |= of_likeness(clean_parts, most, seed)
+    found |= of_neighbours(clean_parts, marchenko_pastur(parts[1], (m, d))[0].count, most)
     found |= _of_vectors(U, Vt, most)
     found |= _of_halves(X, most, seed)
     found |= _of_fits(X, values, most)

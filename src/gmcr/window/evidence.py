@@ -208,9 +208,10 @@ def decide(
     """
     sparse = held <= SPARSE
     likely = by_cost = min(costs, key=lambda k: costs[k])
-    if guess.white and (lawful or not sparse) and not given and guess.count < by_cost:
+    if guess.white and (lawful or not sparse or not white) and not given and guess.count < by_cost:
         # Samples that hold most components have as many singular values above the noise as components; a slot
-        # more can only have paid because the fit with fewer was not the best there is.
+        # more can only have paid because the fit with fewer was not the best there is. So has one where few in
+        # each sample do not explain what so many directions do.
         likely, white = guess.count, True
     halves = {} if given else reproducibility  # whose pools hold no given profiles
     back = last_to_come_back(halves, likely) if halves else None

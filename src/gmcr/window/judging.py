@@ -23,7 +23,7 @@ SWEEPS = 2  # of profiles and amounts in turn, in a projection
 A_FEW = 10  # slots, which leave little but noise of most tables
 MOST_SLOTS = 20  # the work grows with their square
 OVERSTATED = 1.5  # times the squares left by plain least squares
-FAR_OVERSTATED = 10.0  # times what is left, that chance alone would leave: then whole numbers are no counts
+FAR_OVERSTATED = 10.0  # the same, from which whole numbers are no counts at all
 EXPLAINED = 3.0  # times the noise's variance, left of the median sample
 SMALLEST = 1e-2  # of the typical noise: smaller noise would give an entry all the weight
 BOUND = 0.1  # the same, where a law is checked against what least squares leaves
@@ -59,15 +59,17 @@ def judged_law(problem: Problem, state: State, noise: NoiseModel) -> NoiseLaw:
 def tells_of_counts(D: FloatArray) -> bool:
     """Whether a table of whole numbers has noise as counts have it, rather than a converter's readings.
 
-    Counts vary by chance at least: what a few directions leave of a converter's readings is far less than that.
+    Counts vary by chance at least, and large ones as much beyond it as smaller ones do: what a few directions
+    leave of a converter's readings is far less than that.
     """
     rows = evenly(len(D), max(ENOUGH_ENTRIES // D.shape[1], 3 * A_FEW))
     count = min(A_FEW, min(len(rows), D.shape[1]) // 3)
     if count == 0 or not are_counts(D):
         return False
-    fit, left = _leading(filled(D[rows], count), count)[1:]
-    by_chance = float(np.sum(np.maximum(fit, 0.0) * left, where=~np.isnan(D[rows])))
-    return by_chance <= FAR_OVERSTATED * float(np.nansum(np.square(D[rows] - fit)))
+    D = D[rows]
+    fit, left = _leading(filled(D, count), count)[1:]
+    told = Counts.estimate(D, fit, D - fit, left).variance(fit) * left
+    return float(np.sum(told, where=~np.isnan(D))) <= FAR_OVERSTATED * float(np.nansum(np.square(D - fit)))
 
 
 def _explains(problem: Problem, state: State, law: NoiseLaw) -> bool:

@@ -26,7 +26,8 @@ from gmcr.window.first_guess import unit_rows
 PRIOR_SAMPLES = 9.0
 SIGNED_PRIOR_SAMPLES = 18.0  # twice as many: where profiles may be negative, amounts alone bound the range
 TOLERANCE = 6.0  # times the variance of what is left over: what noise and misfit may do to an entry
-SWEEPS = 60  # over all pairs of components, in a batch of draws from each starting pool
+SWEEPS = 60  # over all pairs of components, in a batch of draws from each starting pool,
+MANY = 12  # up to so many components: of more, whose pairs go with the square, there are as many fewer sweeps
 THINNING = 3  # sweeps to a draw that is kept
 BATCHES = 30
 AGREED = 3e-4  # one less the cosine of a single chain's mean with that of all: then there are enough draws
@@ -97,7 +98,8 @@ def _continued(
 ) -> FloatArray:
     """Further draws of a chain, (draws, slots, coordinates); none where two profiles have met."""
     C, S, random = chain
-    draws = np.empty((SWEEPS // THINNING, len(V), len(V)))
+    n_draws = max(int(SWEEPS / THINNING * min(MANY / len(V), 1.0) ** 2), 1)
+    draws = np.empty((n_draws, len(V), len(V)))
     prior = (SIGNED_PRIOR_SAMPLES if signed else PRIOR_SAMPLES) / repeats.sum()
     try:
         _draw(C, S, np.ascontiguousarray(V), repeats, variance, prior, n_fixed, signed, random, draws)

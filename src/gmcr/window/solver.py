@@ -42,6 +42,7 @@ from gmcr.window.small_counts import SMALL_COUNT, cooled, fit_count, fit_counts,
 
 REFINEMENTS = 3  # rounds of the moves for an all but finished state, as long as supports change
 REHEATS = 5  # descents after the first, at most
+MOST_TRIED = 5e5  # samples times components squared, up to which all in each is tried where few in each fail
 SAMPLES_PER_SLOT = 4  # fewer, and the singular values alone do not speak for many components
 ENOUGH_PER_SLOT = 32  # samples, to tell many components apart
 
@@ -102,6 +103,11 @@ def _run(search: Search) -> None:
         return
     if search.guess.white or search.of_counts:
         _coarse_to_fine(search)
+        count = search.guess.count
+        cheap = count**2 * search.problem.n_samples <= MOST_TRIED
+        if cheap and count < search.best.count and not leaves_white_noise(search, search.best):
+            # Few in each sample leave signal that so many directions do not: perhaps samples hold all of those.
+            search.keep(in_the_middle(search, count) or search.best)
         thin = search.of_counts or search.problem.n_samples < SAMPLES_PER_SLOT * search.guess.count
         if few or (thin and not leaves_white_noise(search, search.best)):
             search.back = profiles_back(search)
