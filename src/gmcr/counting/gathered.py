@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gmcr.counting.numbers import candidate_counts, cheap_numbers, digits
-from gmcr.noise import are_counts
 from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import filled, telling_samples
 from gmcr.window.evidence import Evidence
+from gmcr.window.judging import tells_of_counts
 
 LOOKED_AT = 20  # counts that the cheap numbers are computed for
 REACHED = 25  # counts that may be in any case
@@ -64,7 +64,7 @@ def of_the_table(D: FloatArray, X: FloatArray, counts: np.ndarray) -> dict[str, 
     }
     for name in ("samples", "channels", "smaller side", "negative"):
         columns[name][:] = columns[name][0]
-    columns["whole numbers"] = np.full(len(counts), float(are_counts(D)))
+    columns["whole numbers"] = np.full(len(counts), float(tells_of_counts(D)))
     columns["count"], columns["count of smaller side"] = counts.astype(float), counts / min(X.shape)
     return columns
 
