@@ -26,7 +26,7 @@ import numpy as np
 
 from gmcr import GMCR, estimators, make_measured, make_mixtures
 from gmcr.counting import Gathered, gather
-from gmcr.counting.gathered import of_the_search, of_the_table, some
+from gmcr.counting.gathered import of_the_table, some
 from gmcr.mixtures.disturbances import DISTURBANCES
 from gmcr.window.dense_fit import filled
 from gmcr.window.evidence import Evidence
@@ -189,7 +189,7 @@ def looked_at_again(table: dict[str, Any], D: np.ndarray) -> dict[str, Any]:
     lowest = counts[table["values"][:, names.index("beyond the lowest cost")] == 0.0]
     count = int(lowest[0]) if len(lowest) else int(table["rule"])
     columns = of_the_table(D, some(filled(D, 3), count), counts)
-    for name in of_the_search(counts, Evidence(count, count, count, "cost", count, count, None, True)):
+    for name in (name for name in names if name not in columns):  # what the search said
         columns[name] = table["values"][:, names.index(name)].astype(float)
     return table | {"names": tuple(columns), "values": np.stack(list(columns.values()), axis=1)}
 

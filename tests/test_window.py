@@ -365,6 +365,7 @@ def test_what_decides_the_count():
     dense = decide(cheapest(5), ranked, True, steady)
     assert (dense.count, dense.decided_by, dense.low, dense.high) == (4, "rank", 4, 5)
     assert decide(cheapest(5), ranked, True, steady, held=0.2).count == 5
+    assert decide(cheapest(5), ranked, False, {}, held=0.2).decided_by == "rank"  # few in each leave signal
     assert decide(cheapest(40, [3, 40]), guess, False, back).count == 40  # more than halves were asked about
     unsure = decide(cheapest(4), guess, False, {1: 0.99, 2: 0.9, 3: 0.7, 4: 0.6, 5: 0.5})
     assert (unsure.count, unsure.low, unsure.high) == (2, 2, 4)

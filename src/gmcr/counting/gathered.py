@@ -44,7 +44,7 @@ def gather(D: FloatArray, evidence: Evidence, enough: int = ENOUGH) -> Gathered:
     near = [k for count in by for k in range(count - around(count), count + around(count) + 1)]
     reached = range(1, max(min(REACHED, min(X.shape) - 1), most) + 1)
     counts = np.array(sorted({*reached, *(k for k in near if k > most)}))
-    columns = of_the_table(D, X, counts) | of_the_search(counts, evidence)
+    columns = of_the_table(D, X, counts) | _of_the_search(counts, evidence)
     return Gathered(counts, tuple(columns), np.stack(list(columns.values()), axis=1))
 
 
@@ -74,8 +74,7 @@ def around(count: int) -> int:
     return AROUND + count // PART
 
 
-def of_the_search(counts: np.ndarray, evidence: Evidence) -> dict[str, FloatArray]:
-    """What the solver's own search says."""
+def _of_the_search(counts: np.ndarray, evidence: Evidence) -> dict[str, FloatArray]:
     back = np.array([evidence.reproducibility.get(int(k), np.nan) for k in range(counts[-1] + 3)])
     cost = np.array([evidence.costs.get(int(k), np.nan) for k in range(counts[-1] + 3)])
     found = {

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from gmcr.counting.left_over import Parts
 from gmcr.validation import FloatArray, evenly
 
 NEAREST = 2
 ENOUGH = 200  # samples, to tell how alike neighbours are
 FEWEST, MOST = 2, 12  # directions that tell neighbours, where noise shows how many are signal
-
-Parts = tuple[FloatArray, FloatArray, FloatArray]  # U, singular values, V'
 
 
 def of_neighbours(parts: Parts, signal: int, most: int) -> dict[str, FloatArray]:

@@ -67,16 +67,19 @@ class NoiseModel:
     given: Sigma | None = None
 
     def sigma(self, problem: Problem, state: State) -> tuple[Sigma, NoiseLaw]:
+        if self.of_counts and self.given is None:
+            # From all slots at no price: a sample that gave one up would have less noise there and take it back.
+            state = replace(problem, usage_price=FREE).decode(state.S, state.sigma)
         law = self.law if isinstance(self.law, NoiseLaw) else problem.estimate_noise(state, self.law)
         if self.given is not None:
             return self.given, law
-        if not law.per_entry:
-            return law.sigma(problem.D), law
-        if law.kind == Counts.kind:
-            # From all slots at no price: a sample that gave one up would have less noise there and take it back.
-            state = replace(problem, usage_price=FREE).decode(state.S, state.sigma)
-            law = law if isinstance(self.law, NoiseLaw) else problem.estimate_noise(state, self.law)
-        return law.sigma(problem.D, state.C @ state.S), law
+        fit = state.C @ state.S if law.per_entry else None
+        return law.sigma(problem.D, fit), law
+
+    @property
+    def of_counts(self) -> bool:
+        """Whether it is that of counts: a law that is known, though small ones do not show it."""
+        return (self.law.kind if isinstance(self.law, NoiseLaw) else self.law) == Counts.kind
 
 
 def descend(problem: Problem, S: FloatArray, sigma: Sigma, noise: NoiseModel, path: Path, most: int) -> State:

@@ -43,6 +43,7 @@ class Search:
     guess: Guess
     noise: NoiseModel
     path: Path
+    usage_price: float  # λ, at which samples are decoded in the end
     states: dict[int, State] = field(default_factory=dict)
     back: dict[int, float] = field(default_factory=dict)
     starts: dict[int, list[FloatArray]] = field(default_factory=dict)  # pools to start from, by count
@@ -61,17 +62,10 @@ class Search:
 
     @property
     def of_counts(self) -> bool:
-        """Whether the table holds counts: their law is known, though small ones do not show it."""
-        return _kind(self.noise.law) == Counts.kind
+        return self.noise.of_counts
 
     def cost(self, state: State) -> float:
         return self.problem.cost(state, self.path.reference)
-
-    @property
-    def usage_price(self) -> float:
-        """λ, at which samples are decoded in the end."""
-        options = self.options
-        return usage_price(options.n_components or self.guess.count, self.problem.n_samples, options.alpha)
 
     def keep(self, state: State) -> bool:
         """Remember the state if it is the cheapest at its count; whether it is clearly the cheapest of all."""
@@ -104,11 +98,12 @@ class Search:
 def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listener: Listener | None) -> Search:
     if options.noise == "auto" and options.sigma is None and tells_of_counts(D):
         options = replace(options, noise=Counts.kind)
-    kind = _kind(options.noise)
-    found = guesses(D, counts=kind == Counts.kind)
+    noise = NoiseModel(options.noise, options.sigma)
+    kind = options.noise.kind if isinstance(options.noise, NoiseLaw) else options.noise
+    found = guesses(D, counts=noise.of_counts)
     guess = next((g for g in found if g.law.kind == kind), found[0])
-    price = usage_price(options.n_components or guess.count, len(D), options.alpha)
-    if kind == Counts.kind:
+    price = last_price = usage_price(options.n_components or guess.count, len(D), options.alpha)
+    if noise.of_counts:
         # Profiles of counts overlap: at λ, which keeps chance from adding a component to any sample, others take
         # what weak ones hold. So they are searched at what writing an amount down costs, and decoded at λ last.
         price = min(price, float(np.log(D.shape[1])))
@@ -125,11 +120,7 @@ def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listene
         law = options.noise if isinstance(options.noise, NoiseLaw) else guess.law
         reference = law.sigma(D, np.maximum(problem.X, 0.0))
     path = Path(reference, listener)
-    return Search(problem, options, guess, NoiseModel(options.noise, options.sigma), path)
-
-
-def _kind(law: str | NoiseLaw) -> str:
-    return law.kind if isinstance(law, NoiseLaw) else law
+    return Search(problem, options, guess, noise, path, last_price)
 
 
 def leaves_white_noise(search: Search, state: State) -> bool:

@@ -107,8 +107,10 @@ def _run(search: Search) -> None:
         cheap = count**2 * search.problem.n_samples <= MOST_TRIED
         if cheap and count < search.best.count and not leaves_white_noise(search, search.best):
             # Few in each sample leave signal that so many directions do not: perhaps samples hold all of those.
-            search.keep(in_the_middle(search, count) or search.best)
-        thin = search.of_counts or search.problem.n_samples < SAMPLES_PER_SLOT * search.guess.count
+            state = in_the_middle(search, count)
+            if state is not None:
+                search.keep(state)
+        thin = search.of_counts or search.problem.n_samples < SAMPLES_PER_SLOT * count
         if few or (thin and not leaves_white_noise(search, search.best)):
             search.back = profiles_back(search)
             fit_counts(search)
