@@ -119,14 +119,13 @@ def test_a_few_large_counts_tell_how_much_all_vary():
     assert law.slope == pytest.approx(0.2, rel=0.15)
 
 
-def signatures(seed, n=9, n_samples=250, n_channels=80):
-    """Overlapping profiles of counts, some flat and common, some rare."""
+def signatures(seed, n=12, n_flat=4, n_samples=250, n_channels=80):
+    """Overlapping profiles of counts, some flat and common."""
     rng = np.random.default_rng(seed)
     S = rng.dirichlet(np.full(n_channels, 0.3), n)
-    S[:2] = rng.dirichlet(np.full(n_channels, 3.0), 2)
-    C = rng.lognormal(0, 1, (n_samples, n)) * (
-        rng.random((n_samples, n)) < np.r_[0.9, 0.9, np.full(n - 2, 0.2)]
-    )
+    S[:n_flat] = rng.dirichlet(np.full(n_channels, 3.0), n_flat)
+    often = np.r_[np.full(n_flat, 0.9), np.full(n - n_flat, 0.3)]
+    C = rng.lognormal(0, 1, (n_samples, n)) * (rng.random((n_samples, n)) < often)
     C[np.arange(n_samples), rng.integers(0, n, n_samples)] += 1.0
     mean = 3000.0 * rng.lognormal(0, 1, (n_samples, 1)) * (C / C.sum(axis=1, keepdims=True)) @ S
     return rng.poisson(rng.gamma(50.0, mean / 50.0)).astype(float), S
@@ -134,10 +133,11 @@ def signatures(seed, n=9, n_samples=250, n_channels=80):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_overlapping_profiles_of_counts_come_back(seed):
+    """At λ, the price of the search before, the worst of them came back with a cosine of 0.97 and 0.95."""
     D, S = signatures(seed)
     model = GMCR(random_state=0).fit(D)
     cosines = model.components_ @ (S / np.linalg.norm(S, axis=1, keepdims=True)).T
-    assert abs(model.count_.by_rule - len(S)) <= 1
-    assert np.sum(cosines.max(axis=0) > 0.95) >= len(S) - 1
+    assert model.n_components_ == len(S)
+    assert cosines.max(axis=0).min() > 0.975
     # Searched at a lower price, but what samples are said to hold is told at λ.
     assert model.usage_price_ > 2 * np.log(D.shape[1])
