@@ -26,7 +26,7 @@ import numpy as np
 
 from gmcr import GMCR, estimators, make_measured, make_mixtures
 from gmcr.counting import Gathered, gather
-from gmcr.counting.gathered import of_the_table, some
+from gmcr.counting.gathered import last_looked_at, of_the_table, some
 from gmcr.mixtures.disturbances import DISTURBANCES
 from gmcr.window.dense_fit import filled
 from gmcr.window.evidence import Evidence
@@ -186,9 +186,11 @@ def looked_at_again(table: dict[str, Any], D: np.ndarray) -> dict[str, Any]:
     """The table with what needs no search gathered anew, where that has changed and the search has not."""
     counts, names = table["counts"], table["names"]
     D = D[D.any(axis=1)]  # as a fit does
-    lowest = counts[table["values"][:, names.index("beyond the lowest cost")] == 0.0]
-    count = int(lowest[0]) if len(lowest) else int(table["rule"])
-    columns = of_the_table(D, some(filled(D, 3), count), counts)
+    spoken_for = ("beyond the lowest cost", "beyond the singular values")
+    by = [counts[table["values"][:, names.index(name)] == 0.0] for name in spoken_for]
+    lowest, *_ = *by[0], int(table["rule"])
+    X = some(filled(D, 3), int(lowest))
+    columns = of_the_table(D, X, counts, last_looked_at(X, max([int(lowest), *by[1]])))
     for name in (name for name in names if name not in columns):  # what the search said
         columns[name] = table["values"][:, names.index(name)].astype(float)
     return table | {"names": tuple(columns), "values": np.stack(list(columns.values()), axis=1)}

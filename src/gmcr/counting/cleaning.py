@@ -25,11 +25,19 @@ def cleaned(X: FloatArray) -> FloatArray:
     for n in STEPS:
         if n > min(X.shape) // 3:
             break
-        U, values, Vt = scipy.linalg.svd(Y, full_matrices=False, check_finite=False)
-        fit = (U[:, :n] * values[:n]) @ Vt[:n]
+        fit = _strongest(Y, n)
         left = np.abs(X - fit)
         by_row, by_channel = (USUAL * np.median(left, axis=axis, keepdims=True) for axis in (1, 0))
         rows &= by_row[:, 0] <= ODD * np.median(by_row)
         Y = np.where(left > FAR * np.maximum(by_row, by_channel), fit, X)
     enough = rows.mean() >= 1.0 - MOST_ODD and rows.sum() > min(X.shape[1], len(X)) // 2
     return Y[rows] if enough else Y
+
+
+def _strongest(Y: FloatArray, n: int) -> FloatArray:
+    """The part of a table along its n strongest directions, by the smaller of its two Gram matrices."""
+    if Y.shape[0] < Y.shape[1]:
+        return _strongest(Y.T, n).T
+    d = Y.shape[1]
+    _, V = scipy.linalg.eigh(Y.T @ Y, subset_by_index=(d - n, d - 1), check_finite=False)
+    return (Y @ V) @ V.T

@@ -12,7 +12,8 @@ from gmcr.window.dense_fit import filled, telling_samples
 from gmcr.window.evidence import Evidence
 from gmcr.window.judging import tells_of_counts
 
-LOOKED_AT = 20  # counts that the cheap numbers are computed for
+LOOKED_AT = 20  # counts that the cheap numbers are computed for at most,
+FIRST, HALF = 5, 2  # and so many in any case, with one and a half times those that the solver speaks for
 REACHED = 25  # counts that may be in any case
 AROUND, PART = 3, 8  # counts to either side of one that is spoken for, and a part of it more
 ENOUGH = 500  # samples
@@ -39,12 +40,12 @@ def gather(D: FloatArray, evidence: Evidence, enough: int = ENOUGH) -> Gathered:
     enough : samples; of more, some are looked at
     """
     X = some(filled(D, 3), evidence.by_cost, enough)
-    most = candidate_counts(X.shape, LOOKED_AT)
     by = [evidence.by_cost, *([evidence.by_rank] if evidence.white_rank else [])]
+    most = last_looked_at(X, max(by))
     near = [k for count in by for k in range(count - around(count), count + around(count) + 1)]
     reached = range(1, max(min(REACHED, min(X.shape) - 1), most) + 1)
     counts = np.array(sorted({*reached, *(k for k in near if k > most)}))
-    columns = of_the_table(D, X, counts) | _of_the_search(counts, evidence)
+    columns = of_the_table(D, X, counts, most) | _of_the_search(counts, evidence)
     return Gathered(counts, tuple(columns), np.stack(list(columns.values()), axis=1))
 
 
@@ -55,9 +56,16 @@ def some(X: FloatArray, count: int, enough: int = ENOUGH) -> FloatArray:
     return X[telling_samples(X, enough, min(count, enough // 4, X.shape[1] // 2))]
 
 
-def of_the_table(D: FloatArray, X: FloatArray, counts: np.ndarray) -> dict[str, FloatArray]:
-    """What needs no search. X : the samples that are looked at, without gaps"""
-    most = candidate_counts(X.shape, LOOKED_AT)
+def last_looked_at(X: FloatArray, count: int) -> int:
+    """The largest count worth the cheap numbers, where the solver speaks for so many at most."""
+    return candidate_counts(X.shape, min(FIRST + count + count // HALF, LOOKED_AT))
+
+
+def of_the_table(D: FloatArray, X: FloatArray, counts: np.ndarray, most: int) -> dict[str, FloatArray]:
+    """What needs no search.
+
+    X : the samples that are looked at, without gaps;  most : the last count that cheap numbers are computed for
+    """
     columns = {
         name: np.concatenate([values, np.full(len(counts) - most, np.nan)])
         for name, values in cheap_numbers(X, most).items()
