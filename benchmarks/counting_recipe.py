@@ -23,7 +23,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import silhouette_samples
 
 from common import DATA
-from counting import TOLD, Chances, Table, halves, judged
+from counting import TOLD, Chances, Table, as_met, halves, judged
 from counting_tables import CHUNK, MEASURED, counted, drawn, loaded, measured, saved
 from gmcr.counting.distribution import stopping
 from gmcr.counting.numbers import _at, _binned, _by_signal, _log, _of_fits, _of_values, digits
@@ -200,7 +200,7 @@ def stability(X: np.ndarray, k: int, rng: np.random.Generator) -> tuple[float, .
 def all_tables() -> list[Table]:
     """What is known of each table, in the order in which gmcr's own way is judged, and of the whole sets."""
     simulated, counts, sets = (loaded(EVIDENCE / name) for name in FILES)
-    return [*simulated, *counts, *(t for t in sets if t["kinds"] in MEASURED)]
+    return [*as_met([*simulated, *counts]), *(t for t in sets if t["kinds"] in MEASURED)]
 
 
 def looked_at(known: Table, folder: Path) -> Table:

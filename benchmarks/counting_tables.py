@@ -51,6 +51,7 @@ MEASURED = {
     "raman_emulsion_hsi": 4,
 }
 SUBSETS, SUBSET = 20, 0.7
+REPLICATED, REPLICATES, PARTS = "inorganic_uvvis_354_620", 5, 100
 
 # A table, its count, the kinds of disturbance in it, and how far its last component stands out of noise.
 Drawn = tuple[np.ndarray, int, tuple[str, ...], float]
@@ -154,6 +155,26 @@ def measured(name: str, folder: Path) -> list[Drawn]:
     ]
 
 
+def parts_of_replicated(folder: Path) -> list[Drawn]:
+    """Parts of the set with replicates: one of each mixture, all but two of the mixtures, means of replicates."""
+    D = load(folder, REPLICATED)["D"].astype(float)
+    by_mixture = D.reshape(-1, REPLICATES, D.shape[1])
+    rng = np.random.default_rng(0)
+    parts = []
+    for n in range(PARTS):
+        if n < REPLICATES:
+            part = by_mixture[:, n]
+        elif n % 3 == 0:
+            part = by_mixture[np.arange(len(by_mixture)), rng.integers(REPLICATES, size=len(by_mixture))]
+        elif n % 3 == 1:
+            part = np.delete(by_mixture, rng.choice(len(by_mixture), 2, replace=False), axis=0)
+        else:
+            chosen = rng.choice(REPLICATES, rng.integers(2, REPLICATES + 1), replace=False)
+            part = by_mixture[:, chosen].mean(axis=1)
+        parts.append(part.reshape(-1, D.shape[1]))
+    return [(part, MEASURED[REPLICATED], ("replicated, part",), np.nan) for part in parts]
+
+
 def looked_at(make: Callable[[int], Drawn], seed: int) -> dict[str, Any]:
     return evidence_on(seed, *make(seed))
 
@@ -241,6 +262,7 @@ def main() -> None:
     arguments.add_argument("--jobs", type=int, default=1)
     asked = arguments.parse_args()
     given = [one for name in MEASURED for one in measured(name, asked.sets)] if asked.sets is not None else []
+    given += parts_of_replicated(asked.sets) if asked.sets is not None else []
     make = counted if asked.counts else many if asked.many else drawn
     if asked.again:
         tables = loaded(asked.file)

@@ -18,7 +18,7 @@ from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import factors
 from gmcr.window.first_guess import spanning_rows, unit_rows
 
-MOST_CHANNELS = 300  # beyond which neighbours are added up
+MOST_CHANNELS = 200  # beyond which neighbours are added up: more were never learned from
 SWEEPS = 30  # of the short fit
 BEYOND = 2  # singular values past the last count that are looked at
 DIGITS = 12.0  # cosines are told from one to so many digits at most
