@@ -1,0 +1,144 @@
+"""A background that is fitted instead of removed: smooth components that belong to no sample's support.
+
+Every sample may hold any amount, of either sign, of n smooth components, the polynomials Q (channels, n) of
+order below n. Then nothing along Q tells anything of the profiles: what does is the table D(I − QQ'), of some
+rank r with directions V (channels, r) and amounts U. Mixtures of r profiles that have a smooth part of their
+own are U(V + QH)', with H (n, r) not told by the data, but bounded: such mixtures are not negative. The least
+smooth part with which none is negative is taken, by a linear program. So a sample loses its background by one
+linear map that is learned once,
+
+    x  →  x(I − QQ')(I + V H' Q'),
+
+whatever background it has: new samples, a library's spectra and training samples alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.optimize import linprog
+
+from gmcr.errors import InputError
+from gmcr.preprocessing.gaps import filled_along
+from gmcr.preprocessing.step import STEPS, Step
+from gmcr.rank import estimate_rank
+from gmcr.validation import FloatArray, check_whole, evenly
+
+MOST_SAMPLES = 400  # that the program sees, spread over all
+MOST_PERMUTED = 25_000  # entries up to which all rank rules are asked
+ROUNDS = 50  # of the program; each adds what the last one left negative
+NOT_NEGATIVE = 1e-6  # of the largest entry
+BOUND = 1e3  # of the entries of H: the smooth part of a direction is not as many times the direction
+
+
+class Background(Step):
+    """Fit n smooth components in every sample, beside the profiles, and leave them out of it.
+
+    Profiles are known up to a smooth part then; the least is taken that leaves mixtures not negative. Samples
+    keep the rest of their noise, with n degrees of freedom less.
+
+    Parameters
+    ----------
+    n : number of smooth components: 1 for an offset, 2 with a slope, 3 with a curvature
+    lifted : whether mixtures are not negative; else profiles have no smooth part at all, as goes for data of
+        both signs
+
+    Attributes
+    ----------
+    directions_ : (r, channels) V', what stands above the noise beside the background
+    smooth_part_ : (r, n) H'
+    """
+
+    kind = "background"
+    learned = ("directions_", "smooth_part_")
+
+    def __init__(self, n: int = 3, lifted: bool = True) -> None:
+        self.n = n
+        self.lifted = lifted
+
+    def check(self) -> None:
+        check_whole(self.n, "background")
+
+    def learn(self, X: FloatArray, axis: FloatArray) -> None:
+        if X.shape[1] <= self.n + 1:
+            raise InputError(f"background={self.n} needs more than {self.n + 1} channels, not {X.shape[1]}.")
+        self.directions_, self.smooth_part_ = np.zeros((0, X.shape[1])), np.zeros((0, self.n))
+        rest = self._rest(X, axis)
+        if not (self.lifted and len(X) > 1 and np.abs(rest).max() > NOT_NEGATIVE * np.nanmax(np.abs(X))):
+            return
+        U, values, Vt = scipy.linalg.svd(rest, full_matrices=False, check_finite=False)
+        count = max(estimate_rank(rest, most_to_permute=MOST_PERMUTED).count, 1)
+        amounts, V = U[:, :count] * values[:count], Vt[:count]
+        part = least_smooth_part(amounts[evenly(len(X), MOST_SAMPLES)], V, self._basis(axis))
+        if part is not None:
+            self.directions_, self.smooth_part_ = V, part
+
+    def apply(self, X: FloatArray, axis: FloatArray) -> FloatArray:
+        rest = self._rest(X, axis)
+        out = rest + (rest @ self.directions_.T) @ self.smooth_part_ @ self._basis(axis).T
+        return np.where(np.isnan(X), np.nan, out)
+
+    def sentence(self) -> str:
+        order = ("an offset", "and a slope", "and a curvature")
+        what = " ".join(order[: self.n]) if self.n <= len(order) else f"polynomials of order below {self.n}"
+        return (
+            f"background of {self.n} smooth components fitted in every sample ({what}), no part of the count"
+        )
+
+    def did(self, before: FloatArray, after: FloatArray) -> str:
+        size = np.sqrt(np.nanmean(np.square(before), axis=1))
+        share = np.sqrt(np.nanmean(np.square(before - after), axis=1)) / np.where(size > 0, size, 1.0)
+        return (
+            f"It was {share.min():.0%} to {share.max():.0%} of a sample's root mean square, and took {self.n} of "
+            f"its {before.shape[1]:,} degrees of freedom; what is smooth in the profiles is the least that keeps "
+            "mixtures from being negative."
+        )
+
+    def spread(self, sigma: FloatArray, X: FloatArray, axis: FloatArray) -> FloatArray:
+        return sigma * np.sqrt(1.0 - self.n / X.shape[1])
+
+    def _basis(self, axis: FloatArray) -> FloatArray:
+        """Q: (channels, n), orthonormal."""
+        place = 2.0 * (axis - axis.min()) / max(float(np.ptp(axis)), 1e-300) - 1.0
+        return np.linalg.qr(np.polynomial.legendre.legvander(place, self.n - 1))[0]
+
+    def _rest(self, X: FloatArray, axis: FloatArray) -> FloatArray:
+        """Samples without what is along Q; where entries are missing, by least squares on the others."""
+        Q, gaps = self._basis(axis), np.isnan(X)
+        rest = X - (X @ Q) @ Q.T
+        for m in np.flatnonzero(gaps.any(axis=1)):
+            there = ~gaps[m]
+            amounts = np.linalg.lstsq(Q[there], X[m, there], rcond=None)[0]
+            rest[m] = filled_along((X[m] - Q @ amounts)[None], axis)[0]
+        return rest
+
+
+def least_smooth_part(U: FloatArray, V: FloatArray, Q: FloatArray) -> FloatArray | None:
+    """H' (r, n) with the least Σ U(V + H'Q') that has no negative entry; None where there is none.
+
+    U : (samples, r);  V : (r, channels);  Q : (channels, n)
+    """
+    mixtures = U @ V
+    cost = np.outer(U.sum(axis=0), Q.sum(axis=0)).ravel()
+    lowest = np.argsort(mixtures, axis=1)[:, : 2 * Q.shape[1]]
+    rows = [(m, int(l)) for m in range(len(U)) for l in lowest[m]]
+    for _ in range(ROUNDS):
+        m, l = np.array(rows).T
+        bounds: Any = (-BOUND, BOUND)
+        left = -(U[m][:, :, None] * Q[l][:, None, :]).reshape(len(rows), -1)
+        solved = linprog(cost, A_ub=left, b_ub=mixtures[m, l], bounds=bounds, method="highs")
+        if solved.x is None:
+            return None
+        part = solved.x.reshape(U.shape[1], Q.shape[1])
+        now = mixtures + U @ part @ Q.T
+        worst = now.argmin(axis=1)
+        negative = np.flatnonzero(now.min(axis=1) < -NOT_NEGATIVE * np.abs(now).max())
+        if not negative.size:
+            break
+        rows += [(int(m), int(worst[m])) for m in negative]
+    return None if np.abs(part).max() >= BOUND else part
+
+
+STEPS.add(Background.kind, Background)
