@@ -17,7 +17,7 @@ step says in a sentence what it did. Nothing here may decode or unmix.
 from gmcr.preprocessing.background import Background
 from gmcr.preprocessing.baseline import Baseline
 from gmcr.preprocessing.blank import SubtractBlank
-from gmcr.preprocessing.chain import Chain
+from gmcr.preprocessing.chain import Chain, check_steps
 from gmcr.preprocessing.despike import Despike
 from gmcr.preprocessing.msc import MSC
 from gmcr.preprocessing.normalise import Normalise

@@ -32,8 +32,8 @@ class SubtractBlank(Step):
         blank = blank.mean(axis=0) if blank.ndim == 2 and len(blank) else blank
         if blank.shape not in ((), X.shape[1:]):
             raise InputError(
-                f"blank has shape {blank.shape} and the samples have {X.shape[1]} channels at this step; give it on "
-                "the same channels."
+                f"blank has shape {blank.shape} and the samples have {X.shape[1]} channels at this step; give it "
+                "on the same channels."
             )
         self.blank_ = np.array(np.broadcast_to(blank, X.shape[1:]))
 

@@ -45,30 +45,41 @@ class Chain:
         axis: FloatArray | None = None,
         channels: tuple[str, ...] | None = None,
         replicates: Any = None,
-    ) -> tuple[Chain, FloatArray]:
-        """The chain of copies of these steps, learned from samples X, and the samples after it.
+    ) -> tuple[Chain, FloatArray, FloatArray | None]:
+        """The chain of copies of these steps, learned from samples X; the samples after it; their noise.
+
+        The noise is told by replicates that were averaged, entry by entry, else by nothing.
 
         replicates : (samples,) labels of what samples were measured of, for `AverageReplicates`
         """
-        n_channels, told, labels = X.shape[1], [], None
+        n_channels, told = X.shape[1], []
+        labels: tuple[str | None, ...] | None = None
+        sigma: FloatArray | None = None
         positions = np.arange(float(n_channels)) if axis is None else axis
         given = tuple(clone(step) for step in steps)
         for step in given:
             before = X
             step.check()
             step.learn(X, positions)
+            sigma = None if sigma is None else step.spread(sigma, X, positions)
             if isinstance(step, AverageReplicates):
                 labels = _texts(replicates if step.labels is None else step.labels, len(X))
                 X = step.average(X, np.array(labels, dtype=object))
+                sigma = step.noise_of_means(X)
             else:
                 X = step.apply(X, positions)
             _check_left(X, step)
             positions = positions[step.kept(positions)]
             told.append(_told(step, before, X))
-        return cls(given, n_channels, axis, channels, labels, tuple(told)), X
+        return cls(given, n_channels, axis, channels, labels, tuple(told)), X, sigma
 
     def __bool__(self) -> bool:
         return bool(self.steps)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The steps for people."""
+        return tuple(f"{step.sentence()}." for step in self.steps)
 
     @property
     def kept(self) -> IntArray:

@@ -37,10 +37,13 @@ class Despike(Step):
 
     Attributes
     ----------
-    spikes_ : (training samples, channels) bool, what was found there
+    peaks_ : (channels,) the most that a training sample stands out there without being a spike, noise aside
+    noise_ : (channels,) the noise there, over all training samples
+    size_ : of the largest training sample; larger samples may have peaks as much larger
     """
 
     kind = "despike"
+    learned = ("peaks_", "noise_", "size_")
     of_spectra = False  # it needs other samples to compare with
 
     def __init__(self, threshold: float = 8.0, width: int = 3, fill: str = "missing") -> None:
@@ -56,10 +59,16 @@ class Despike(Step):
         require(self.fill in ("missing", "line"), "fill of Despike", "missing or line", self.fill)
 
     def learn(self, X: FloatArray, axis: FloatArray) -> None:
-        self.spikes_ = find_spikes(filled_along(X, axis), self.threshold, self.width)
+        whole = filled_along(X, axis)
+        spikes = find_spikes(whole, self.threshold, self.width)
+        clean = filled_along(np.where(spikes, np.nan, whole), np.arange(float(X.shape[1])))
+        above, limit, self.noise_ = _standing_out(clean, self.threshold, self.width)
+        self.peaks_ = np.where(above > ALONE * limit, above, 0.0).max(axis=0)
+        self.size_ = float(_sizes(clean, self.width).max())
 
     def apply(self, X: FloatArray, axis: FloatArray) -> FloatArray:
-        spikes = find_spikes(filled_along(X, axis), self.threshold, self.width) & ~np.isnan(X)
+        whole = filled_along(X, axis)
+        spikes = find_spikes(whole, self.threshold, self.width, self) & ~np.isnan(X)
         if not spikes.any():
             return X
         without = np.where(spikes, np.nan, X)
@@ -77,29 +86,50 @@ class Despike(Step):
         return f"{runs} spikes, {int(gone.sum())} entries, in {rows} of {len(gone)} samples."
 
 
-def find_spikes(X: FloatArray, threshold: float, width: int) -> BoolArray:
-    """Where complete samples X (samples, channels) have spikes; one that a taller one hides is found after it."""
+def find_spikes(X: FloatArray, threshold: float, width: int, learned: Despike | None = None) -> BoolArray:
+    """Where complete samples X (samples, channels) have spikes; one that a taller one hides is found after it.
+
+    learned : what is no spike in training samples; without it, the samples are compared with each other
+    """
     channels, spikes = np.arange(float(X.shape[1])), np.zeros(X.shape, dtype=bool)
     if X.shape[1] < 2 * width + 3:
         return spikes
     for _ in range(PASSES):
-        new = _tallest_spikes(filled_along(np.where(spikes, np.nan, X), channels), threshold, width) & ~spikes
+        left = filled_along(np.where(spikes, np.nan, X), channels)
+        above, limit, _ = _standing_out(left, threshold, width, None if learned is None else learned.noise_)
+        new = _narrow(above, above > limit, width) & ~spikes
+        new &= ~(_shared(above, new, limit) if learned is None else _known(above, left, width, learned))
         if not new.any():
             break
         spikes |= new
     return spikes
 
 
-def _tallest_spikes(X: FloatArray, threshold: float, width: int) -> BoolArray:
+def _standing_out(
+    X: FloatArray, threshold: float, width: int, noise: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """How far entries stand out of their sample's running median, from where on that is more than noise, and the
+    noise of channels: (samples, channels) twice, and (channels,)."""
     # A median over 2 width + 1 channels does not see a spike of `width`.
     above = X - _running_median(X, width)
     own = MAD * np.median(np.abs(above), axis=1, keepdims=True)
-    # Of the channel and its neighbours, over all samples: where the signal is steep or its noise loud, it is
-    # more.
-    of_channel = maximum_filter1d(MAD * np.median(np.abs(above), axis=0), 2 * width + 1, mode="nearest")
-    limit = threshold * np.maximum(own, of_channel if len(X) > 2 else 0.0)
-    found = _narrow(above, above > limit, width)
-    return found & ~_shared(above, found, limit)
+    if noise is None and len(X) > 2:
+        # Of the channel and those beside it: where the signal is steep or its noise loud, it is more.
+        of_channels = MAD * np.median(np.abs(above), axis=0)
+        noise = maximum_filter1d(of_channels, 2 * width + 1, mode="nearest")
+    noise = np.zeros(X.shape[1]) if noise is None else noise
+    return above, threshold * np.maximum(own, noise), noise
+
+
+def _sizes(X: FloatArray, width: int) -> FloatArray:
+    """The largest value of each sample, spikes aside: (samples, 1)."""
+    return np.abs(_running_median(X, width)).max(axis=1, keepdims=True)
+
+
+def _known(above: FloatArray, X: FloatArray, width: int, learned: Despike) -> BoolArray:
+    """Which entries stand out no more than a peak of training samples, in that channel or beside it, would do."""
+    larger = np.maximum(_sizes(X, width) / learned.size_, 1.0) if learned.size_ > 0 else 1.0
+    return above <= TOWERS * larger * maximum_filter1d(learned.peaks_, 3, mode="nearest")
 
 
 def _narrow(above: FloatArray, high: BoolArray, width: int) -> BoolArray:

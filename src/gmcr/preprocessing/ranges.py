@@ -41,7 +41,7 @@ class _Range(Step):
         if not mask.any():
             raise InputError(
                 f"{type(self).__name__}({self.low}, {self.high}) leaves no channel of an axis from "
-                f"{axis[0]:g} to {axis[-1]:g}; tell the range in its units (without an axis, in channel numbers from 0)."
+                f"{axis[0]:g} to {axis[-1]:g}; tell the range in its units (without an axis, in channel numbers)."
             )
         return np.flatnonzero(mask)
 

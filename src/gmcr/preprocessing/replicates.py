@@ -71,6 +71,13 @@ class AverageReplicates(Step):
         self.noise_law_: NoiseLaw | None = law_of_replicates(X, told, self.noise) if twice else None
         return _means(X, groups)
 
+    def noise_of_means(self, means: FloatArray) -> FloatArray | None:
+        """Standard deviations of the means (things, channels), where something was measured twice."""
+        if self.noise_law_ is None:
+            return None
+        sigma = self.noise_law_.sigma(means, np.nan_to_num(means)).entries / np.sqrt(self.counts_)[:, None]
+        return np.array(np.broadcast_to(sigma, means.shape))
+
     def sentence(self) -> str:
         return "replicates averaged"
 
