@@ -28,6 +28,7 @@ from gmcr.validation import FloatArray, check_whole, evenly
 
 MOST_SAMPLES = 400  # that the program sees, spread over all
 MOST_PERMUTED = 25_000  # entries up to which all rank rules are asked
+FEWEST = 3  # samples and channels, of which rank rules need more
 ROUNDS = 50  # of the program; each adds what the last one left negative
 NOT_NEGATIVE = 1e-6  # of the largest entry
 BOUND = 1e3  # of the entries of H: the smooth part of a direction is not as many times the direction
@@ -66,7 +67,11 @@ class Background(Step):
             raise InputError(f"background={self.n} needs more than {self.n + 1} channels, not {X.shape[1]}.")
         self.directions_, self.smooth_part_ = np.zeros((0, X.shape[1])), np.zeros((0, self.n))
         rest = self._rest(X, axis)
-        if not (self.lifted and len(X) > 1 and np.abs(rest).max() > NOT_NEGATIVE * np.nanmax(np.abs(X))):
+        if not (
+            self.lifted
+            and min(rest.shape) > FEWEST
+            and np.abs(rest).max() > NOT_NEGATIVE * np.nanmax(np.abs(X))
+        ):
             return
         U, values, Vt = scipy.linalg.svd(rest, full_matrices=False, check_finite=False)
         count = max(estimate_rank(rest, most_to_permute=MOST_PERMUTED).count, 1)

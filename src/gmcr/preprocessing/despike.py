@@ -11,8 +11,10 @@ from gmcr.preprocessing.step import STEPS, Step
 from gmcr.validation import BoolArray, FloatArray, check_number, check_whole, require
 
 MAD = 1.4826  # standard deviations of normal noise to its median absolute value
-ALONE = 0.5  # of a spike's height: neighbours in its sample, or another sample's threshold, stay below
-TOWERS = 5.0  # times what every other sample shows there: such a spike is alone, whatever peak it stands on
+ALONE = (
+    0.5  # of a spike's jump, which the steps beside it stay below; of the threshold, for other samples' lines
+)
+FLANK = 2  # channels beside a spike, over which a peak that is no spike still falls
 PASSES = 3
 CHANCE = (
     0.01  # expected number of channels at which as many spikes meet by chance, below which they are a peak
@@ -23,8 +25,8 @@ class Despike(Step):
     """Find spikes and mark them as missing, or put a line in their place.
 
     A spike stands out of the running median of its sample, by `threshold` times the noise there, is at most
-    `width` channels wide, and is alone: a narrow peak that other samples have in that channel too is no
-    spike. The noise is that of the sample or, where that is more, that of the channel over all samples.
+    `width` channels wide between two jumps, and is alone: a line as narrow that other samples have in that
+    channel too is no spike. The noise is that of the sample or, where that is more, of the channel over all.
 
     Spikes of two samples meet in a channel now and then. They count as a peak of both where so many meet that
     lone spikes, as many as there are, would hardly ever do so by chance.
@@ -37,13 +39,12 @@ class Despike(Step):
 
     Attributes
     ----------
-    peaks_ : (channels,) the most that a training sample stands out there without being a spike, noise aside
+    lines_ : (channels,) 1 where training samples have lines as narrow as a spike, which are none, else 0
     noise_ : (channels,) the noise there, over all training samples
-    size_ : of the largest training sample; larger samples may have peaks as much larger
     """
 
     kind = "despike"
-    learned = ("peaks_", "noise_", "size_")
+    learned = ("lines_", "noise_")
     of_spectra = False  # it needs other samples to compare with
 
     def __init__(self, threshold: float = 8.0, width: int = 3, fill: str = "missing") -> None:
@@ -59,16 +60,14 @@ class Despike(Step):
         require(self.fill in ("missing", "line"), "fill of Despike", "missing or line", self.fill)
 
     def learn(self, X: FloatArray, axis: FloatArray) -> None:
-        whole = filled_along(X, axis)
-        spikes = find_spikes(whole, self.threshold, self.width)
-        clean = filled_along(np.where(spikes, np.nan, whole), np.arange(float(X.shape[1])))
-        above, limit, self.noise_ = _standing_out(clean, self.threshold, self.width)
-        self.peaks_ = np.where(above > ALONE * limit, above, 0.0).max(axis=0)
-        self.size_ = float(_sizes(clean, self.width).max())
+        spikes, lines = find_spikes(filled_along(X, axis), self.threshold, self.width)
+        self.lines_ = lines.any(axis=0).astype(float)
+        clean = filled_along(np.where(spikes, np.nan, X), axis)
+        self.noise_ = _standing_out(clean, self.threshold, self.width)[2]
 
     def apply(self, X: FloatArray, axis: FloatArray) -> FloatArray:
         whole = filled_along(X, axis)
-        spikes = find_spikes(whole, self.threshold, self.width, self) & ~np.isnan(X)
+        spikes = find_spikes(whole, self.threshold, self.width, self)[0] & ~np.isnan(X)
         if not spikes.any():
             return X
         without = np.where(spikes, np.nan, X)
@@ -86,23 +85,31 @@ class Despike(Step):
         return f"{runs} spikes, {int(gone.sum())} entries, in {rows} of {len(gone)} samples."
 
 
-def find_spikes(X: FloatArray, threshold: float, width: int, learned: Despike | None = None) -> BoolArray:
-    """Where complete samples X (samples, channels) have spikes; one that a taller one hides is found after it.
+def find_spikes(
+    X: FloatArray, threshold: float, width: int, learned: Despike | None = None
+) -> tuple[BoolArray, BoolArray]:
+    """Where complete samples X (samples, channels) have spikes, and where lines as narrow that are none.
 
-    learned : what is no spike in training samples; without it, the samples are compared with each other
+    One that a taller one hides is found after it.
+
+    learned : what training samples showed; without it, the samples are compared with each other
     """
-    channels, spikes = np.arange(float(X.shape[1])), np.zeros(X.shape, dtype=bool)
+    channels = np.arange(float(X.shape[1]))
+    spikes, lines = (np.zeros(X.shape, dtype=bool) for _ in range(2))
     if X.shape[1] < 2 * width + 3:
-        return spikes
+        return spikes, lines
     for _ in range(PASSES):
         left = filled_along(np.where(spikes, np.nan, X), channels)
         above, limit, _ = _standing_out(left, threshold, width, None if learned is None else learned.noise_)
-        new = _narrow(above, above > limit, width) & ~spikes
-        new &= ~(_shared(above, new, limit) if learned is None else _known(above, left, width, learned))
-        if not new.any():
+        found = _narrow(left, above, above > limit, width) & ~spikes
+        if learned is None:
+            lines |= _shared(found, _narrow(left, above, above > ALONE * limit, width))
+        else:
+            lines |= found & (maximum_filter1d(learned.lines_, 3, mode="nearest") > 0)
+        if not (found & ~lines).any():
             break
-        spikes |= new
-    return spikes
+        spikes |= found & ~lines
+    return spikes, lines
 
 
 def _standing_out(
@@ -114,36 +121,29 @@ def _standing_out(
     above = X - _running_median(X, width)
     own = MAD * np.median(np.abs(above), axis=1, keepdims=True)
     if noise is None and len(X) > 2:
-        # Of the channel and those beside it: where the signal is steep or its noise loud, it is more.
-        of_channels = MAD * np.median(np.abs(above), axis=0)
-        noise = maximum_filter1d(of_channels, 2 * width + 1, mode="nearest")
+        # Where the signal is steep, or its noise loud, it is more.
+        noise = MAD * np.median(np.abs(above), axis=0)
     noise = np.zeros(X.shape[1]) if noise is None else noise
     return above, threshold * np.maximum(own, noise), noise
 
 
-def _sizes(X: FloatArray, width: int) -> FloatArray:
-    """The largest value of each sample, spikes aside: (samples, 1)."""
-    return np.abs(_running_median(X, width)).max(axis=1, keepdims=True)
-
-
-def _known(above: FloatArray, X: FloatArray, width: int, learned: Despike) -> BoolArray:
-    """Which entries stand out no more than a peak of training samples, in that channel or beside it, would do."""
-    larger = np.maximum(_sizes(X, width) / learned.size_, 1.0) if learned.size_ > 0 else 1.0
-    return above <= TOWERS * larger * maximum_filter1d(learned.peaks_, 3, mode="nearest")
-
-
-def _narrow(above: FloatArray, high: BoolArray, width: int) -> BoolArray:
-    """Of high entries, those in runs of at most `width` channels that tower over what is beside the run."""
+def _narrow(X: FloatArray, above: FloatArray, high: BoolArray, width: int) -> BoolArray:
+    """Of high entries, those in runs of at most `width` channels that end in a jump, not in a flank."""
     out = np.zeros_like(high)
     for m in np.flatnonzero(high.any(axis=1)):
         row, at = above[m], np.flatnonzero(high[m])
+        steps = np.abs(np.diff(X[m]))
         for run in np.split(at, np.flatnonzero(np.diff(at) > 1) + 1):
             # Noise or a slope beside a spike may be high too: the run is what is of its size.
             tall = run[row[run] > ALONE * row[run].max()]
-            first, last = tall[0], tall[-1]
-            beside = [abs(row[place]) for place in (first - 1, last + 1) if 0 <= place < len(row)]
-            if last - first < width and max(beside) <= ALONE * row[tall].max():
-                out[m, first : last + 1] = True
+            first, last = int(tall[0]), int(tall[-1])
+            if last - first >= width:
+                continue
+            jumps = [steps[edge] for edge in (first - 1, last) if 0 <= edge < len(steps)]
+            beside = steps[max(first - 1 - FLANK, 0) : max(first - 1, 0)], steps[last + 1 : last + 1 + FLANK]
+            # Of either side, since another spike may be close on one.
+            flank = min(part.max() for part in beside if part.size)
+            out[m, first : last + 1] = flank <= ALONE * min(jumps)
     return out
 
 
@@ -156,18 +156,16 @@ def _running_median(X: FloatArray, width: int) -> FloatArray:
     return out
 
 
-def _shared(above: FloatArray, found: BoolArray, limit: FloatArray) -> BoolArray:
-    """Which spikes are a peak that other samples have as well, in that channel or beside it."""
-    n_channels, holders = above.shape[1], np.zeros(above.shape, dtype=int)
-    near = maximum_filter1d(np.where(above > ALONE * limit, above, 0.0), 3, axis=1, mode="nearest")
-    for channel in np.flatnonzero(found.any(axis=0)):
-        rows = np.flatnonzero(found[:, channel])
-        heights = np.sort(near[:, channel])  # the spike itself is among them
-        least = np.maximum(above[rows, channel] / TOWERS, np.nextafter(0.0, 1.0))
-        holders[rows, channel] = len(heights) - np.searchsorted(heights, least)
-    lone = int((found & (holders <= 1)).sum())
+def _shared(found: BoolArray, lines: BoolArray) -> BoolArray:
+    """Which of those found are lines of several samples, in one channel or beside each other.
+
+    lines : where samples have lines as narrow, less high ones as well
+    """
+    n_channels = found.shape[1]
+    holders = np.where(found, maximum_filter1d(found | lines, 3, axis=1, mode="nearest").sum(axis=0), 0)
+    lone = int((holders == 1).sum())
     by_chance = n_channels * poisson.sf(holders - 1, 3.0 * max(lone, 1) / n_channels)
-    return found & (holders > 1) & (by_chance < CHANCE)
+    return (holders > 1) & (by_chance < CHANCE)
 
 
 STEPS.add(Despike.kind, Despike)

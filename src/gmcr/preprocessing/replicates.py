@@ -43,15 +43,15 @@ class AverageReplicates(Step):
         return X  # a sample by itself is its own mean
 
     def fit(self, X: Any, y: Any = None) -> AverageReplicates:
-        labels = self._labels(X)  # before samples are checked: they may name none
         super().fit(X)
-        self.average(np.asarray(X, dtype=float), labels)
+        samples = np.asarray(X, dtype=float)
+        self.average(samples, self._labels(X, len(samples)))
         return self
 
     def transform(self, X: Any) -> Any:
         """The mean of each thing, in the order in which they first come; single samples where none are named."""
         single = super().transform(X)
-        labels = self._labels(X)
+        labels = self._labels(X, len(single))
         if len(labels) != len(single):
             raise InputError(
                 f"labels has {len(labels)} entries and there are {len(single)} samples; fit these."
@@ -93,12 +93,12 @@ class AverageReplicates(Step):
         """Without the labels, which belong to the training samples alone."""
         return super().as_dict() | {"labels": None}
 
-    def _labels(self, X: Any) -> Any:
+    def _labels(self, X: Any, n_samples: int) -> Any:
         if self.labels is not None:
             return np.asarray(self.labels, dtype=object)
         if isinstance(X, pd.DataFrame):
             return X.index.to_numpy()
-        return np.arange(len(X)) if hasattr(X, "__len__") else np.zeros(0)
+        return np.arange(n_samples)
 
 
 def _groups(labels: Any) -> IntArray:
