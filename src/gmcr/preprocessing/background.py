@@ -4,8 +4,8 @@ Every sample may hold any amount, of either sign, of n smooth components, the po
 order below n. Then nothing along Q tells anything of the profiles: what does is the table D(I − QQ'), of some
 rank r with directions V (channels, r) and amounts U. Mixtures of r profiles that have a smooth part of their
 own are U(V + QH)', with H (n, r) not told by the data, but bounded: such mixtures are not negative. The least
-smooth part with which none is negative is taken, by a linear program. So a sample loses its background by one
-linear map that is learned once,
+smooth part with which next to nothing is negative is taken, by a quantile regression. So a sample loses its
+background by one linear map that is learned once,
 
     x  →  x(I − QQ')(I + V H' Q'),
 
@@ -14,11 +14,8 @@ whatever background it has: new samples, a library's spectra and training sample
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.linalg
-from scipy.optimize import linprog
 
 from gmcr.errors import InputError
 from gmcr.preprocessing.gaps import filled_along
@@ -29,9 +26,12 @@ from gmcr.validation import FloatArray, check_whole, evenly
 MOST_SAMPLES = 400  # that the program sees, spread over all
 MOST_PERMUTED = 25_000  # entries up to which all rank rules are asked
 FEWEST = 3  # samples and channels, of which rank rules need more
-ROUNDS = 50  # of the program; each adds what the last one left negative
-NOT_NEGATIVE = 1e-6  # of the largest entry
-BOUND = 1e3  # of the entries of H: the smooth part of a direction is not as many times the direction
+BELOW = 0.003  # share of the entries of mixtures that may be below zero
+ROUNDS = 200  # of the regression, at most
+STANDS = 1e-6  # relative change from which it stands still
+NOT_NEGATIVE = 1e-6  # of the largest entry: smaller ones are zero
+SMALLEST = 1e-150
+RIDGE = 1e-12
 
 
 class Background(Step):
@@ -77,8 +77,7 @@ class Background(Step):
         count = max(estimate_rank(rest, most_to_permute=MOST_PERMUTED).count, 1)
         amounts, V = U[:, :count] * values[:count], Vt[:count]
         part = least_smooth_part(amounts[evenly(len(X), MOST_SAMPLES)], V, self._basis(axis))
-        if part is not None:
-            self.directions_, self.smooth_part_ = V, part
+        self.directions_, self.smooth_part_ = V, part
 
     def apply(self, X: FloatArray, axis: FloatArray) -> FloatArray:
         rest = self._rest(X, axis)
@@ -120,30 +119,32 @@ class Background(Step):
         return rest
 
 
-def least_smooth_part(U: FloatArray, V: FloatArray, Q: FloatArray) -> FloatArray | None:
-    """H' (r, n) with the least Σ U(V + H'Q') that has no negative entry; None where there is none.
+def least_smooth_part(U: FloatArray, V: FloatArray, Q: FloatArray) -> FloatArray:
+    """H' (r, n) with which as little as can be of U(V + H'Q') is above zero, and next to none of it below.
+
+    Entries above zero cost BELOW each, by their size, those below the rest of one: a quantile regression, by
+    least squares with weights that follow. What is negative by noise costs little that way, however little a
+    sample holds.
 
     U : (samples, r);  V : (r, channels);  Q : (channels, n)
     """
-    mixtures = U @ V
-    cost = np.outer(U.sum(axis=0), Q.sum(axis=0)).ravel()
-    lowest = np.argsort(mixtures, axis=1)[:, : 2 * Q.shape[1]]
-    rows = [(m, int(l)) for m in range(len(U)) for l in lowest[m]]
+    shape = U.shape[1], Q.shape[1]
+    fixed, part = U @ V, np.zeros(shape)
+    smallest = NOT_NEGATIVE * max(float(np.abs(fixed).max()), SMALLEST)
+    pairs = (Q[:, :, None] * Q[:, None, :]).reshape(len(Q), -1)
     for _ in range(ROUNDS):
-        m, l = np.array(rows).T
-        bounds: Any = (-BOUND, BOUND)
-        left = -(U[m][:, :, None] * Q[l][:, None, :]).reshape(len(rows), -1)
-        solved = linprog(cost, A_ub=left, b_ub=mixtures[m, l], bounds=bounds, method="highs")
-        if solved.x is None:
-            return None
-        part = solved.x.reshape(U.shape[1], Q.shape[1])
-        now = mixtures + U @ part @ Q.T
-        worst = now.argmin(axis=1)
-        negative = np.flatnonzero(now.min(axis=1) < -NOT_NEGATIVE * np.abs(now).max())
-        if not negative.size:
+        now = fixed + U @ part @ Q.T
+        weights = np.where(now > 0, BELOW, 1.0 - BELOW) / np.maximum(np.abs(now), smallest)
+        by_sample = (weights @ pairs).reshape(-1, shape[1], shape[1])
+        normal = np.einsum("mk,mp,mjq->kjpq", U, U, by_sample).reshape(part.size, part.size)
+        right = -np.einsum("mk,mj->kj", U, (weights * fixed) @ Q).ravel()
+        ridge = RIDGE * np.trace(normal) / part.size * np.eye(part.size)
+        new = np.linalg.solve(normal + ridge, right).reshape(shape)
+        still = np.abs(U @ (new - part)).max() < STANDS * np.abs(U @ new).max()
+        part = new
+        if still:
             break
-        rows += [(int(m), int(worst[m])) for m in negative]
-    return None if np.abs(part).max() >= BOUND else part
+    return part
 
 
 STEPS.add(Background.kind, Background)

@@ -119,7 +119,10 @@ def _standing_out(
     noise of channels: (samples, channels) twice, and (channels,)."""
     # A median over 2 width + 1 channels does not see a spike of `width`.
     above = X - _running_median(X, width)
+    # On a slope the running median is the entry itself; what bends there is noise.
+    bends = np.abs(np.diff(X, n=2, axis=1))
     own = MAD * np.median(np.abs(above), axis=1, keepdims=True)
+    own = np.maximum(own, MAD * np.median(bends, axis=1, keepdims=True) / np.sqrt(6.0))
     if noise is None and len(X) > 2:
         # Where the signal is steep, or its noise loud, it is more.
         noise = MAD * np.median(np.abs(above), axis=0)
