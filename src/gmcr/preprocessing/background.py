@@ -139,7 +139,7 @@ def least_smooth_part(U: FloatArray, V: FloatArray, Q: FloatArray) -> FloatArray
         normal = np.einsum("mk,mp,mjq->kjpq", U, U, by_sample).reshape(part.size, part.size)
         right = -np.einsum("mk,mj->kj", U, (weights * fixed) @ Q).ravel()
         ridge = RIDGE * np.trace(normal) / part.size * np.eye(part.size)
-        new = np.linalg.solve(normal + ridge, right).reshape(shape)
+        new: FloatArray = np.linalg.solve(normal + ridge, right).reshape(shape)
         still = np.abs(U @ (new - part)).max() < STANDS * np.abs(U @ new).max()
         part = new
         if still:
