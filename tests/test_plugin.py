@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PLUGIN = Path(__file__).parent / "plugin"
-THINGS = ("law", "constraint", "reader", "rule", "section")
+THINGS = ("law", "constraint", "reader", "rule", "section", "step")
 
 USE = """
 import warnings
@@ -18,6 +18,7 @@ from gmcr import GMCR, make_mixtures
 from gmcr.noise import LAWS
 from gmcr_example.constraint import Dark
 from gmcr_example.law import Ramp
+from gmcr_example.step import Thin
 
 mix = make_mixtures(4, 40, snr_db=None, n_features=48, random_state=0)
 D = Ramp(0.05).draw(mix.clean, np.random.default_rng(0))
@@ -39,6 +40,10 @@ model.save("model.gmcr")
 again = GMCR.load("model.gmcr")
 assert again.constraints == [Dark(10, 12)] and again.noise == Ramp(0.05)
 assert np.array_equal(again.transform(table), model.transform(table))
+thin = GMCR(steps=[Thin(2)], random_state=0).fit(table)
+assert thin.components_.shape[1] == 24
+thin.save("thin.gmcr")
+assert np.array_equal(GMCR.load("thin.gmcr").transform(table), thin.transform(table))
 model.report(table, "report.html")
 page = open("report.html", encoding="utf-8").read()
 assert "hold one component only" in page and "The noise follows a law of its own: ramp, level 0.05." in page

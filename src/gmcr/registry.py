@@ -1,8 +1,8 @@
 """The doors: what can be added to gmcr, by a file of its own here or by an installed package.
 
-A noise law, a constraint, a file format, a rank rule and a report section are each registered by name in a
-`Registry`. What is built in comes through the same door as what a stranger adds. A package adds its things by an
-entry point of the group `gmcr` that names a module; importing the module registers them:
+A noise law, a constraint, a step, a file format, a rank rule and a report section are each registered by name
+in a `Registry`. What is built in comes through the same door as what a stranger adds. A package adds its things
+by an entry point of the group `gmcr` that names a module; importing the module registers them:
 
     [project.entry-points.gmcr]
     my-lab = "my_lab.gmcr_things"
@@ -26,7 +26,7 @@ from typing import Any, Generic, TypeVar
 
 from gmcr.errors import InputError, NotInstalled
 
-INTERFACE = 1  # of laws, constraints, file formats, rank rules and report sections
+INTERFACE = 1  # of laws, constraints, steps, file formats, rank rules and report sections
 GROUP = "gmcr"
 
 T = TypeVar("T")

@@ -19,6 +19,7 @@ from gmcr.io.arrays import write_arrays
 from gmcr.io.csv import unescaped, write_csv
 from gmcr.io.reading import MODEL, numbered
 from gmcr.io.table import Table, corner
+from gmcr.preprocessing import Chain
 from gmcr.reporting.collect import collect
 from gmcr.reporting.contents import Contents, LibraryMatch
 from gmcr.reporting.files import write_figures
@@ -110,7 +111,8 @@ class RunFolder:
         warned : what the solver warned of; reproduce : what it takes to do it again
         fixed : names of the components whose profiles were known
         """
-        found = model.decomposition_
+        found, raw = model.decomposition_, table
+        table = model.prepared(raw)
         for name in (RUN_MODEL, REPORT, FACTS, MAPS, NAMES):  # none of another run stays
             (self.path / name).unlink(missing_ok=True)
         written = []
@@ -125,7 +127,18 @@ class RunFolder:
             write_arrays(self.path / MAPS, concentrations=np.asarray(table.refold(found.concentrations)))
             written.append(MAPS)
         bands = [] if isinstance(model, GMCR) else [repr(band) for band in model.bands_]
-        summary = [source, *table.notes, *warned, "", in_short(model), *bands, "", str(found), ""]
+        summary = [
+            source,
+            *raw.notes,
+            *model.chain_.did,
+            *warned,
+            "",
+            in_short(model),
+            *bands,
+            "",
+            str(found),
+            "",
+        ]
         write_whole(self.path / SUMMARY, "\n".join(summary).encode())
         if isinstance(model, GMCR):
             with suppress(GMCRError, np.linalg.LinAlgError, KeyboardInterrupt):  # the report tells
@@ -133,7 +146,7 @@ class RunFolder:
         (model if isinstance(model, GMCR) else found).save(self.model)
         contents = collect(
             found,
-            table,
+            raw,
             model=model,
             decoding=getattr(model, "decoding_", None),
             source=source,
@@ -155,6 +168,11 @@ class RunFolder:
     def solution(self) -> Decomposition:
         """What was found."""
         return Decomposition.load(self.model)
+
+    def chain(self) -> Chain:
+        """The steps that samples go through before they meet the run's profiles."""
+        stored = read_model(self.model)[1].get("steps") if self.model.suffix.lower() == MODEL else None
+        return Chain() if stored is None else Chain.of_dict(stored)
 
     def estimator(self) -> GMCR | None:
         """The window solver's estimator, if the model file holds one."""

@@ -75,7 +75,8 @@ def decode(
     if pool.is_dir():
         named = {j: match.name for j, match in folder.matches().items() if match.name}
         known = replace(known, names=tuple(named.get(j, name) for j, name in enumerate(known.names)))
-    table = read_table(data, samples_in=samples_in.value)
+    measured = read_table(data, samples_in=samples_in.value)
+    table = measured.after(folder.chain())
     check_same_axis(table.axis, known.axis, "the pool")
     table = table.ordered_as(known.channels, "the pool")
     names = names_of(table)
@@ -83,7 +84,7 @@ def decode(
     as_learned = price is None and k_max is None and not signed and masks is None
     model = folder.estimator() if as_learned else None
     if model is not None:
-        out = model.decode(table.samples, noise=assumed)
+        out = model.decode(measured, noise=assumed)
     else:
         from gmcr.decoder import decode
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gmcr.cli import steps
 from gmcr.cli.console import in_shell, print_json, print_notes, reproduction, verdict, verdict_as_dict
 from gmcr.cli.options import NOISE, Data, Json, NewRun, Orientation, SamplesIn, Seed, noise_option, option
 from gmcr.errors import GMCRError, InputError
@@ -49,6 +50,18 @@ def fit(
         tuple[float, float] | None, option("Take the cheapest solution with R² in this band.", default=False)
     ] = None,
     closure: Annotated[bool, option("Write fractions that sum to one as well.", "--closure")] = False,
+    range_: steps.Range = None,
+    drop: steps.Drop = None,
+    baseline: steps.Baseline = None,
+    despike: steps.Despike = False,
+    smooth: steps.Smooth = None,
+    derivative: steps.Derivative = 0,
+    snv: steps.Snv = False,
+    msc: steps.Msc = False,
+    normalise: steps.NormaliseBy = None,
+    blank: steps.Blank = None,
+    average: steps.Average = False,
+    background: steps.Background = 0,
     starts: Annotated[int, option("Number of starting pools.", least=1)] = 1,
     jobs: Annotated[int | None, option("Number of threads.", default="by size")] = None,
     solver: Annotated[
@@ -69,9 +82,14 @@ def fit(
     CSV, figures, and summary.txt. A run that was interrupted or killed goes on from its best pool when the same
     command is given again.
 
+    Steps before unmixing (--blank, --despike, --range, --drop, --average, --baseline, --smooth and --derivative,
+    --msc, --snv, --normalise) are done in this order, are stored in the model, and are done to new samples too.
+    Ranges are in units of the axis; of samples without one, in channel numbers from 0.
+
     \b
     Example:
       gmcr fit mixtures.csv -o run
+      gmcr fit raman.csv -o run --range 400:1800 --despike --baseline asls
       gmcr fit mixtures.csv -o run --fixed library.csv --fixed-names "glucose,lactose"
     """
     assumed = noise_option(noise)
@@ -82,6 +100,12 @@ def fit(
     table, run = read_table(data, samples_in=samples_in.value), RunFolder(output)
     if not as_json:
         print_notes(table.notes)
+    asked = steps.Told(
+        range_, drop, baseline, despike, smooth, derivative, snv, msc, normalise, blank, average
+    )
+    through = asked.steps(table)
+    if solver is Solver.eb and (through or background):
+        raise typer.BadParameter("steps before unmixing and --background are for --solver window.")
     known = Fixed() if solver is Solver.eb else _read_fixed(fixed, fixed_names, table)
     model: GMCR | EBgMCR
     if solver is Solver.eb:
@@ -116,6 +140,8 @@ def fit(
             verbose=1,
             r2_band=r2_band,
             closure=closure,
+            steps=through,
+            background=background,
         )
     if not as_json:
         print_notes(known.notes)
@@ -125,7 +151,7 @@ def fit(
         run.begin_anew()
     started = perf_counter()
     with run.made():
-        warned = _fit(model, table, run)
+        warned = _fit(model, table, run, asked.replicates(table))
     seconds = perf_counter() - started
     again = reproduction(context, seconds, data)
     written, contents = run.write(
@@ -136,7 +162,7 @@ def fit(
         told |= verdict_as_dict(contents) | {"report": str(run.report)}
         print_json(told | {"notes": [*table.notes, *known.notes], "warnings": warned})
     else:
-        print_notes(warned)
+        print_notes([*model.chain_.did, *warned])
         typer.echo(in_short(model))
         typer.echo(verdict(contents))
         typer.echo(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
@@ -190,7 +216,7 @@ def _read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
     return Fixed(profiles, library.names, tuple(notes))
 
 
-def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder) -> list[str]:
+def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder, replicates: Any) -> list[str]:
     """Fit, and return what was warned of; both solvers go on from what an ended run has left in the folder."""
     from gmcr.estimators.window import GMCR
 
@@ -199,7 +225,7 @@ def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder) -> list[str]:
         return []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model.fit(table, checkpoint=run.checkpoint)
+        model.fit(table, replicates=replicates, checkpoint=run.checkpoint)
     return [(text := in_shell(str(warning.message)))[:1].upper() + text[1:] for warning in caught]
 
 
@@ -211,7 +237,7 @@ def _as_dict(model: GMCR | EBgMCR) -> dict[str, Any]:
         sizes = {"samples": found.n_samples, "channels": found.n_channels, "components": found.n_components}
         learned = {"evidence": model.count_.as_dict(), "noise_law": model.noise_law_.as_dict()}
         fit = {"r2": found.fit["r2"], "usage": found.usage, "interrupted": model.interrupted_}
-        return sizes | learned | fit
+        return sizes | learned | fit | {"steps": list(model.chain_.did)}
     of_bands = ("low", "high", "epoch", "count", "r2")
     bands = [{name: getattr(band, name) for name in of_bands} for band in model.bands_]
     told = {"components": found.n_components, "usage": found.usage, "epochs": model.n_epochs_}

@@ -46,6 +46,9 @@ def match(
     pool, of_model = read_pool(folder.model), folder.model.suffix.lower() == MODEL
     profiles = (folder.estimator() or folder.solution()) if of_model else pool.profiles
     shelf = read_library(library, samples_in=samples_in.value)
+    if chain := folder.chain():
+        shelf = shelf.after(chain)
+        profiles = getattr(profiles, "decomposition_", profiles)  # which knows of no steps: they are done
     if not as_json:
         print_notes(shelf.notes)
     found = name_profiles(

@@ -79,6 +79,6 @@ def run_and_samples(run: Path, data: Path, samples_in: SamplesIn) -> tuple[Decom
 
     folder = run_at(run)
     found = folder.solution()
-    table = read_table(data, samples_in=samples_in.value)
+    table = read_table(data, samples_in=samples_in.value).after(folder.chain(), training=True)
     check_same_axis(table.axis, found.axis, "the pool")
     return found, table.ordered_as(found.channels, "the pool")

@@ -17,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError, NotInstalled
-from gmcr.estimators.labels import channel_axis, channel_names
+from gmcr.estimators.labels import channel_axis, channel_names, sample_names
+from gmcr.estimators.steps import learned_chain
 from gmcr.io.table import Table
 from gmcr.noise import NoiseLaw
+from gmcr.preprocessing import Chain
 from gmcr.reporting.files import report
 from gmcr.storage import Arrays, Header, read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
@@ -119,6 +121,7 @@ class Solver(Unmixer, ABC):
 
     callback: Callable[[Any], object] | None
     noise_law_: NoiseLaw
+    chain_: Chain  # the steps that samples go through first, as learned
 
     @abstractmethod
     def decode(self, D: Samples) -> Decoding:
@@ -152,7 +155,7 @@ class Solver(Unmixer, ABC):
             off the solution
         """
         check_is_fitted(self)
-        samples, found = self._samples(D, reset=False), self.decomposition_
+        samples, found = self.chain_.apply_to_training(self._raw(D)), self.decomposition_
         return certify(samples, found, noise, alpha, k, c_min, c_max, eps_fit, floor, diversity, known_pool)
 
     def report(self, D: Samples, path: str | os.PathLike[str], *, source: str = "samples") -> None:
@@ -165,8 +168,15 @@ class Solver(Unmixer, ABC):
         source : what the report calls the data, such as the name of their file
         """
         check_is_fitted(self)
-        samples = self._samples(D, reset=False)
-        report(D if isinstance(D, Table) else samples, self.decomposition_, path, model=self, source=source)
+        self._raw(D)
+        report(D, self.decomposition_, path, model=self, source=source)
+
+    def prepared(self, D: Samples) -> Table:
+        """The samples that were fitted, after the model's steps: what its answer is to be compared with."""
+        check_is_fitted(self)
+        raw = self._raw(D)
+        table = D if isinstance(D, Table) else Table(raw, channel_axis(D), sample_names(D))
+        return table.after(self.chain_, training=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file such as "run.gmcr", whole or not at all.
@@ -182,7 +192,9 @@ class Solver(Unmixer, ABC):
             "noise_law": self.noise_law_.as_dict(),
             "feature_names": getattr(self, "feature_names_in_", None),
         }
-        write_model(path, arrays | own_arrays, common | header)
+        # Only where there are any: other files stay as readable to older versions as they are.
+        steps = {"steps": self.chain_.as_dict()} if self.chain_ else {}
+        write_model(path, arrays | own_arrays, common | header | steps)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -194,7 +206,10 @@ class Solver(Unmixer, ABC):
             )
         try:
             model = cls._unpack(arrays, header)
-            model.n_features_in_ = model.components_.shape[1]
+            found = model.decomposition_
+            own = Chain((), found.n_channels, found.axis, found.channels)
+            model.chain_ = Chain.of_dict(header["steps"]) if "steps" in header else own
+            model.n_features_in_ = model.chain_.n_channels
             if header["feature_names"] is not None:
                 model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
         except (AttributeError, IndexError, InputError, KeyError, TypeError, ValueError) as error:
@@ -213,16 +228,25 @@ class Solver(Unmixer, ABC):
         """The model that `save` took apart."""
 
     def _samples(self, D: Samples, *, reset: bool) -> FloatArray:
-        samples = super()._samples(D, reset=reset)
-        if not reset:
-            check_same_axis(channel_axis(D), self.decomposition_.axis, "the training samples")
-            order = self._channel_order(D)
-            samples = samples if order is None else samples[:, order]
-        return samples
+        """The samples, checked, after the model's steps."""
+        return self._learned_samples(D)[0] if reset else self.chain_.apply(self._raw(D))
+
+    def _learned_samples(self, D: Samples, replicates: Any = None) -> tuple[FloatArray, FloatArray | None]:
+        """Training samples after the steps, which learn from them, and their noise where replicates tell it."""
+        raw = super()._samples(D, reset=True)
+        self.chain_, samples, noise = learned_chain(self, D, raw, replicates)
+        return samples, noise
+
+    def _raw(self, D: Samples) -> FloatArray:
+        """New samples as they were measured, checked, in the order of the training samples' channels."""
+        samples = super()._samples(D, reset=False)
+        check_same_axis(channel_axis(D), self.chain_.axis, "the training samples")
+        order = self._channel_order(D)
+        return samples if order is None else samples[:, order]
 
     def _channel_order(self, D: Samples) -> NDArray[np.intp] | None:
         """Where the channels of the training samples stand in samples that name theirs; None to leave them so."""
-        return channel_order(channel_names(D), self.decomposition_.channels, "the training samples")
+        return channel_order(channel_names(D), self.chain_.channels, "the training samples")
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram and, once fitted, what was found."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from gmcr.io.table import Table
+from gmcr.preprocessing.frames import counts, frame_axis
 from gmcr.validation import FloatArray
 
 
@@ -15,14 +15,7 @@ def channel_axis(D: Any) -> FloatArray | None:
     """The column names as numbers, or None if there are none or they only count the columns: (channels,)."""
     if isinstance(D, Table):
         return D.axis
-    columns = getattr(D, "columns", None)
-    if columns is None or _counts(columns):
-        return None
-    try:
-        axis = np.array([float(label) for label in columns])
-    except (TypeError, ValueError):
-        return None
-    return axis if np.isfinite(axis).all() else None
+    return frame_axis(D)
 
 
 def channel_names(D: Any) -> tuple[str, ...] | None:
@@ -35,10 +28,6 @@ def sample_names(D: Any) -> tuple[str, ...] | None:
     if isinstance(D, Table):
         return D.sample_names
     index = getattr(D, "index", None)
-    if not isinstance(index, pd.Index) or _counts(index):
+    if not isinstance(index, pd.Index) or counts(index):
         return None
     return tuple(str(name) for name in index)
-
-
-def _counts(labels: Any) -> bool:
-    return isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1

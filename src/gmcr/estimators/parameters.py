@@ -10,7 +10,9 @@ import numpy as np
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, NonNegative, ReferenceProfile
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
+from gmcr.estimators.steps import known_profiles
 from gmcr.noise import LAWS, Constant, Counts, NoiseLaw, Sigma, are_counts, law_of_replicates
+from gmcr.preprocessing import Chain
 from gmcr.validation import FloatArray, as_labels, check_pool, check_seed, check_whole, require
 from gmcr.window.distinct_samples import distinct_samples
 from gmcr.window.search import Options
@@ -78,7 +80,11 @@ def check_constraints(model: GMCR, n_channels: int | None = None, signs: Signs |
     """
     more = given_constraints(model)
     if model.fixed_components is not None:
-        more.append(ReferenceProfile(check_pool(model.fixed_components, n_channels, "fixed_components")))
+        chain = getattr(model, "chain_", None) or Chain()  # a model from an old file has none yet
+        known = check_pool(
+            model.fixed_components, chain.n_channels if chain else n_channels, "fixed_components"
+        )
+        more.append(ReferenceProfile(known_profiles(chain, known, bool(model.signed is True))))
     if model.closure:
         more.append(Closure())
     signed, bound = model.signed, next((one for one in more if isinstance(one, NonNegative)), None)

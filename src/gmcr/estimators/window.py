@@ -21,10 +21,12 @@ from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
-from gmcr.estimators.labels import channel_axis, channel_names, sample_names
+from gmcr.estimators.labels import sample_names
 from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
+from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
 from gmcr.metrics import r_squared
 from gmcr.noise import Correlation, NoiseLaw, Sigma, law_of
+from gmcr.preprocessing import Step, check_steps, step_of
 from gmcr.storage import Arrays, Header
 from gmcr.validation import FloatArray, check_pool
 from gmcr.window.distinct_samples import check_sample_weight, distinct_samples
@@ -70,6 +72,10 @@ class GMCR(Solver):
         `fixed_components` and `closure` stand for one each
     r2_band : (low, high); choose the cheapest solution of the path with R² in this band, whatever the evidence
         for the count says
+    steps : what samples go through first, a list of objects of `gmcr.preprocessing` such as Crop(400, 1800) and
+        Baseline("asls"). They are stored with the model and done to new samples as well, which come as measured
+    background : number of smooth components (an offset, a slope, a curvature, …) that are fitted in every sample
+        beside the others; they count for none and are in no support
     closure : whether to express concentrations as fractions that sum to one as well: `fractions_`
     callback : function called with each row of the path as it comes (stage, noise, count, r2, usage, cost); by
         raising KeyboardInterrupt it ends the fit with the best found so far
@@ -82,6 +88,7 @@ class GMCR(Solver):
     supports_ : (samples, n_components_) bool, which component each training sample holds
     noise_ : (samples,) standard deviation of each training sample's noise
     noise_law_ : NoiseLaw, the noise of new samples
+    chain_ : Chain of the steps, as learned; its `did` says what each did to the training samples
     noise_correlation_ : Correlation of the noise along the channels, none where it is white; it makes amounts and
         supports less certain, and a sum of squares have fewer effective degrees of freedom
     usage_price_ : λ, what a selection costs in noise units
@@ -139,6 +146,8 @@ class GMCR(Solver):
         constraints: Sequence[Constraint] | Constraint | None = None,
         r2_band: tuple[float, float] | None = None,
         closure: bool = False,
+        steps: Sequence[Step] | Step | None = None,
+        background: int = 0,
         callback: Callable[[Any], object] | None = None,
     ) -> None:
         self.n_components = n_components
@@ -154,6 +163,8 @@ class GMCR(Solver):
         self.constraints = constraints
         self.r2_band = r2_band
         self.closure = closure
+        self.steps = steps
+        self.background = background
         self.callback = callback
 
     def fit(
@@ -188,7 +199,10 @@ class GMCR(Solver):
             run on the same data with the same options that was ended, the fit goes on from it
         """
         with self._kept_if_refused():
-            samples = self._samples(D, reset=True)
+            samples, spread = self._learned_samples(D, replicates)
+            noise = noise_of_fit(self.chain_, noise, spread, np.asarray(D, dtype=float))
+            replicates = replicates if self.chain_.averaging is None else None
+            noise_after(self.chain_, self.noise, samples)  # refused where a step changes it
             weight = check_sample_weight(sample_weight, len(samples))
             signs = seen_signs(samples[weight > 0])
             self._constraints = check_constraints(self, samples.shape[1], signs)
@@ -217,6 +231,7 @@ class GMCR(Solver):
             solution = _at_the_likeliest_count(training, options, solution, solve)
             if solution.interrupted:
                 warnings.warn("the fit was interrupted; this is the best found so far.", stacklevel=2)
+            solution = replace(solution, law=law_of_one(self.chain_, solution.law))
             asked, count = options.n_components, solution.state.count
             if asked is not None and count != asked:
                 told = f"{asked} components were asked for, but only {count} were found."
@@ -241,11 +256,11 @@ class GMCR(Solver):
         samples; both are computed when they are first asked for
         """
         check_is_fitted(self)
-        samples = self._samples(D, reset=False)
-        given = self.noise_law_ if noise is None else noise
-        order = self._channel_order(D)
-        if isinstance(given, np.ndarray) and given.ndim == 2 and order is not None:
-            given = given[:, order]  # it was told by entry of D as it came
+        raw = self._raw(D)
+        samples, order = self.chain_.apply(raw), self._channel_order(D)
+        if isinstance(noise, np.ndarray) and noise.ndim == 2 and order is not None:
+            noise = noise[:, order]  # it was told by entry of D as it came
+        given = self.noise_law_ if noise is None else noise_after(self.chain_, noise, raw)
         if isinstance(given, str):
             given = self._frozen().estimated_law(samples, given)
         known = given if isinstance(given, NoiseLaw) else Sigma.given(given, samples)
@@ -322,9 +337,9 @@ class GMCR(Solver):
                 noise=out.noise,
                 noise_law=self.noise_law_.as_dict(),
                 path=path,
-                axis=channel_axis(D),
-                channels=channel_names(D),
-                sample_names=sample_names(D),
+                axis=self.chain_.axis_after,
+                channels=self.chain_.channels_after,
+                sample_names=self.chain_.names_after or sample_names(D),
                 settings=self._changed_parameters(),
                 fit={"r2": r_squared(samples, C @ self.components_), "usage_price": self.usage_price_},
                 signed=self._constraints.signed,
@@ -404,6 +419,8 @@ class GMCR(Solver):
             parameters["noise"] = self.noise.as_dict()
         if self.constraints is not None:
             parameters["constraints"] = [one.as_dict() for one in given_constraints(self)]
+        if self.steps is not None:
+            parameters["steps"] = [one.as_dict() for one in check_steps(self.steps)]
         if not isinstance(self.random_state, int | np.integer | None):
             del parameters["random_state"]
         return parameters
@@ -411,7 +428,10 @@ class GMCR(Solver):
     def _changed_parameters(self) -> dict[str, Any]:
         """What the solver was asked to do beyond the defaults."""
         defaults = type(self)().get_params()
-        return {name: value for name, value in self._storable_parameters().items() if value != defaults[name]}
+        given = self._storable_parameters()
+        if self.steps is not None:  # what a file stores of them may be long
+            given["steps"] = [one.sentence() for one in check_steps(self.steps)]
+        return {name: value for name, value in given.items() if value != defaults[name]}
 
     def _pack(self) -> tuple[Arrays, Header]:
         arrays = {"pool_covariance": self._pool_covariance} | self._judge.pack()
@@ -443,6 +463,8 @@ class GMCR(Solver):
             parameters["noise"] = law_of(parameters["noise"])
         if parameters.get("constraints") is not None:  # older files have none
             parameters["constraints"] = [constraint_of(one) for one in parameters["constraints"]]
+        if parameters.get("steps") is not None:  # the same
+            parameters["steps"] = [step_of(one) for one in parameters["steps"]]
         model = cls(**parameters, fixed_components=arrays.get("fixed_components"))
         stored, fixed = header.get("constraints"), arrays.get("reference")  # older files have neither
         obeyed = [constraint_of(one) for one in stored or ()]

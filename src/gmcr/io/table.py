@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gmcr.errors import InputError
 from gmcr.io.cube import Pixels
 from gmcr.io.formats import write_rows
-from gmcr.validation import FloatArray, channel_order
+from gmcr.validation import FloatArray, channel_order, check_same_axis
+
+if TYPE_CHECKING:
+    from gmcr.preprocessing.chain import Chain
 
 BETWEEN = "\\"  # in a corner such as "sample \\ nm": what stands below it, and what beside it
 
@@ -93,6 +96,31 @@ class Table:
         axis = None if self.axis is None else self.axis[order]
         moved = replace(self, samples=self.samples[:, order], axis=axis, channels=channels)
         return replace(moved, notes=(*self.notes, note))
+
+    def after(self, chain: Chain, *, training: bool = False) -> Table:
+        """The samples after a model's steps, which the notes tell of; as they are where there are none.
+
+        training : whether they are the ones that the model was fitted to, whose replicates were averaged
+        """
+        if not chain:
+            return self
+        check_same_axis(self.axis, chain.axis, "the training samples")
+        own = self.ordered_as(chain.channels, "the training samples")
+        if own.samples.shape[1] != chain.n_channels:
+            raise InputError(
+                f"the samples have {own.samples.shape[1]} channels and the model's steps start from "
+                f"{chain.n_channels}; give samples as they were measured, on the same channel axis."
+            )
+        averaged = training and chain.labels is not None
+        return replace(
+            own,
+            samples=(chain.apply_to_training if training else chain.apply)(own.samples),
+            axis=chain.axis_after if own.axis is not None else None,
+            channels=chain.channels_after if own.channels is not None else None,
+            sample_names=chain.names_after if averaged else own.sample_names,
+            pixels=None if averaged else own.pixels,
+            notes=(*own.notes, *(f"Step: {told}" for told in chain.sentences)),
+        )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The samples, for whatever takes an array."""

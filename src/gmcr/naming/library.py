@@ -12,6 +12,7 @@ import numpy as np
 from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.io.opening import FilePath
 from gmcr.io.reading import MODEL, read_pool, read_table
+from gmcr.preprocessing import Chain
 from gmcr.validation import FloatArray, channel_order, check_axis, check_samples
 
 SAME_AXIS = 1e-6  # of the axis' length: positions that differ by less are the same
@@ -103,6 +104,33 @@ class Library:
     def differs(self, axis: FloatArray) -> bool:
         """Whether any spectrum has to be interpolated to stand on `axis`."""
         return any(block.axis is not None and _differ(block.axis, axis) for block in self.blocks)
+
+    def after(self, chain: Chain) -> Library:
+        """The spectra after the steps of a model, on the axis that its profiles have.
+
+        What belongs to samples alone (a blank, spikes, replicates) is not done to spectra.
+        """
+        if not chain:
+            return self
+        shelf = self.ordered_as(chain.channels, "the training samples")
+        with_axis = chain.axis is not None and shelf.has_axis
+        blocks = []
+        for block in shelf.blocks:
+            if not with_axis and block.spectra.shape[1] != chain.n_channels:
+                raise InputError(
+                    f"the library has {block.spectra.shape[1]} channels and the samples had {chain.n_channels}; "
+                    "give both the same ones, or an axis."
+                )
+            spectra = (
+                _interpolated(block, chain.axis) if with_axis and chain.axis is not None else block.spectra
+            )
+            there = ~np.isnan(spectra).all(axis=1)
+            after = np.full((len(spectra), len(chain.kept)), np.nan)
+            after[there] = chain.apply_to_spectra(spectra[there])
+            blocks.append(_block(after, chain.axis_after if with_axis else None))
+        done = " ".join(f"{step.sentence()};" for step in chain.steps if step.of_spectra).rstrip(";")
+        note = f"The library was put through the same steps: {done or 'none that goes for a spectrum'}."
+        return replace(shelf, blocks=tuple(blocks), notes=(*shelf.notes, note), channels=chain.channels_after)
 
     def pick(self, names: Sequence[str]) -> Library:
         """The spectra of these names, in this order."""

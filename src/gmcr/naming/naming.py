@@ -56,7 +56,7 @@ def match(
     Parameters
     ----------
     profiles : (components, channels), a Decomposition, or a fitted model that holds one
-    library : Library, or a table with a spectrum per row
+    library : Library, or a table with a spectrum per row; it is put through the steps of a fitted model
     axis : (channels,) positions of the profiles' channels; a decomposition brings its own. Spectra that stand
         elsewhere are interpolated. Where either side has none, channels are compared one by one
     channels : names of the profiles' channels, where they have names instead; a decomposition brings its own. A
@@ -80,6 +80,7 @@ def match(
     >>> match(spectra[[2, 0]] + 1.0, Library.of(spectra, ["a", "b", "c"])).names
     ('c', 'a')
     """
+    chain = getattr(profiles, "chain_", None)
     found = profiles if isinstance(profiles, Decomposition) else getattr(profiles, "decomposition_", None)
     if found is not None:
         n_fixed = getattr(profiles, "n_fixed_", 0)
@@ -92,6 +93,9 @@ def match(
     errors = _check_errors(errors, P)
     shelf = library if isinstance(library, Library) else Library.of(library)
     notes: list[str] = []
+    if chain:
+        shelf = shelf.after(chain)
+        notes += shelf.notes[-1:]
     shelf = shelf.ordered_as(channels, "the profiles")
     positions, shelf = _positions(axis, P.shape[1], shelf, notes)
     step = shelf.step(positions)

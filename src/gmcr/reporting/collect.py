@@ -22,6 +22,7 @@ from gmcr.decomposition import Decomposition
 from gmcr.errors import GMCRError, InputError
 from gmcr.io.table import Table
 from gmcr.noise import degrees_of_freedom, root_mean_square, rounding_floor
+from gmcr.preprocessing import Chain
 from gmcr.rank import estimate_rank
 from gmcr.registry import load_plugins
 from gmcr.reporting.contents import Contents, LibraryMatch
@@ -38,11 +39,21 @@ SECONDS = 20.0  # for the search for other solutions
 QUANTITIES = {"nm": "wavelength", "µm": "wavelength", "cm⁻¹": "wavenumber", "ppm": "chemical shift"}
 QUANTITIES |= dict.fromkeys(("eV", "meV", "keV"), "energy") | dict.fromkeys(("s", "ms", "min", "h"), "time")
 SAME_R2 = 1e-6  # within which R² is the same: samples written with six digits
+BEFORE_AND_AFTER = 4  # samples shown as measured and after the steps
 WORST = 6  # samples shown against what was measured
 NO_DATA = "it takes the samples: gmcr report RUN DATA adds it."
 NO_LIMIT = "gmcr ambiguity RUN DATA computes it without a limit."
 
 Facts = dict[str, Any]  # fields of `Contents`
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """An estimator with steps that samples go through first."""
+
+    chain_: Chain
+
+    def prepared(self, D: Any) -> Table: ...
 
 
 @runtime_checkable
@@ -99,11 +110,16 @@ def collect(
     if data is None:
         facts["left_out"] |= dict.fromkeys(("rank", "fit", "certificate", "bands"), NO_DATA)
     else:
+        raw = data
+        if isinstance(model, Prepares) and model.chain_:
+            facts |= _steps(model.chain_, raw := _as_table(raw))
+            data = model.prepared(raw)
         table = _table(data, found)
         D, facts = table.samples, facts | _labels(table)
+        measured = raw if isinstance(model, Prepares) and model.chain_ else D
         tasks |= {
             "rank": lambda: _rank(D),
-            "fit": lambda: _fit(D, found, judge, decoding),
+            "fit": lambda: _fit(D, found, judge, decoding, measured),
             "certificate": lambda: _certificate(D, found, judge),
             "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds)},
         }
@@ -127,7 +143,7 @@ def versions() -> dict[str, str]:
 
 
 def _table(data: Any, found: Decomposition) -> Table:
-    table = data if isinstance(data, Table) else Table(check_samples(data, copy=False))
+    table = _as_table(data)
     if table.samples.shape != (found.n_samples, found.n_channels):
         raise InputError(
             f"the data hold {table.samples.shape[0]} samples x {table.samples.shape[1]} channels and the run "
@@ -142,6 +158,25 @@ def _table(data: Any, found: Decomposition) -> Table:
             "those, or decode these."
         )
     return table
+
+
+def _as_table(data: Any) -> Table:
+    return data if isinstance(data, Table) else Table(check_samples(data, copy=False))
+
+
+def _steps(chain: Chain, raw: Table) -> Facts:
+    """What the steps did, and a few samples as they were measured."""
+    shown = evenly(len(raw.samples), BEFORE_AND_AFTER)
+    axis = np.arange(float(chain.n_channels)) if chain.axis is None else chain.axis
+    before = raw.ordered_as(chain.channels, "the training samples").samples[shown]
+    return {
+        "steps": chain.did,
+        "before": before,
+        "before_axis": axis,
+        "after": chain.apply(before),
+        "after_axis": axis[chain.kept],
+        "before_rows": shown,
+    }
 
 
 def _labels(table: Table) -> Facts:
@@ -185,11 +220,13 @@ def _rank(D: FloatArray) -> Facts:
     return {"rank": seen}
 
 
-def _fit(D: FloatArray, found: Decomposition, model: Fitted | None, decoding: Decoding | None) -> Facts:
+def _fit(
+    D: FloatArray, found: Decomposition, model: Fitted | None, decoding: Decoding | None, measured: Any
+) -> Facts:
     """How well each sample is explained, how sure its support is, and the worst ones as measured."""
     facts: Facts = {}
     if model is not None:
-        out = model.decode(D) if decoding is None else decoding
+        out = model.decode(measured) if decoding is None else decoding
         misfit, known, confidence, sigma = out.misfit, out.known, out.confidence, out.noise
         if out.errors is not None:
             facts["concentration_errors"] = _bounded(out.errors, np.float32)

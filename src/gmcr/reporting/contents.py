@@ -46,6 +46,7 @@ class Contents:
     names: dict[int, LibraryMatch] = field(default_factory=dict)  # by component
     left_out: dict[str, str] = field(default_factory=dict)  # why, by what: the keys are those of `collect`
     reproduce: dict[str, str] = field(default_factory=dict)  # what it takes to do it again, by label
+    steps: tuple[str, ...] = ()  # what each step before unmixing did, a sentence or two each
     shape: tuple[int, int] | None = None  # (rows, columns) of an image whose pixels the samples are
     ratio: FloatArray | None = None  # (samples,) root mean square of what is left, over the noise
     known: BoolArray | None = None  # (samples,) whether the pool explains the sample within its noise
@@ -57,6 +58,11 @@ class Contents:
     sizes: FloatArray | None = None  # (samples,) root mean square
     pair_counts: IntArray | None = None  # (components,) isolating pairs
     pair_examples: IntArray | None = None  # (components, 2) two samples of one, or −1
+    before: FloatArray | None = None  # (shown, channels as measured) a few samples before the steps
+    before_axis: FloatArray | None = None  # (channels as measured,)
+    before_rows: IntArray | None = None  # (shown,) which samples they are
+    after: FloatArray | None = None  # (shown, channels) the same after the steps
+    after_axis: FloatArray | None = None  # (channels,)
     pixels: IntArray | None = None  # (samples,) place of each sample in the image, row by row
 
     def __post_init__(self) -> None:

@@ -26,7 +26,18 @@ from gmcr.validation import FloatArray
 from gmcr.window.evidence import Evidence
 
 KIND = "report"
-PLAIN = ("source", "made", "axis_label", "notes", "warnings", "groups", "left_out", "reproduce", "shape")
+PLAIN = (
+    "source",
+    "made",
+    "axis_label",
+    "notes",
+    "warnings",
+    "groups",
+    "left_out",
+    "reproduce",
+    "shape",
+    "steps",
+)
 OF_RANK = ("count", "agree", "scaling", "white", "notes")
 OF_BANDS = ("share", "min", "max", "alike", "closed", "why", "noise", "partners", "within_noise")
 EDGE = "marchenko-pastur"  # the rule whose threshold is the edge of white noise
@@ -63,7 +74,9 @@ def load_contents(path: str | os.PathLike[str], found: Decomposition) -> Content
     try:
         facts = header["facts"]
         given = {name: facts[name] for name in PLAIN if name in facts}
-        given |= {name: tuple(given[name]) for name in ("notes", "warnings", "shape") if name in given}
+        given |= {
+            name: tuple(given[name]) for name in ("notes", "warnings", "shape", "steps") if name in given
+        }
         given |= {item.name: arrays[item.name] for item in fields(Contents) if item.name in arrays}
         given["names"] = {int(j): LibraryMatch(**match) for j, match in facts.get("names", {}).items()}
         if "count" in facts:

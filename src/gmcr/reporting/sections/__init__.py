@@ -13,4 +13,5 @@ import gmcr.reporting.sections.noise
 import gmcr.reporting.sections.profiles
 import gmcr.reporting.sections.reproduce
 import gmcr.reporting.sections.separation
+import gmcr.reporting.sections.steps
 import gmcr.reporting.sections.supports

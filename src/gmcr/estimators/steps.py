@@ -1,0 +1,89 @@
+"""The steps of a model: learned when it is fitted, and what they make of samples and of noise that is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gmcr.errors import InputError
+from gmcr.estimators.labels import channel_axis, channel_names
+from gmcr.noise import NoiseLaw
+from gmcr.preprocessing import Background, Chain, Step, check_steps
+from gmcr.validation import FloatArray, as_numbers, check_per_sample, check_samples, check_whole
+
+
+def given_steps(model: Any) -> list[Step]:
+    """The model's own steps and, behind them, its background."""
+    steps = check_steps(getattr(model, "steps", None))
+    count = check_whole(getattr(model, "background", 0), "background", 0)
+    if count and any(isinstance(step, Background) for step in steps):
+        raise InputError("steps holds a Background, and background asks for another; give one of them.")
+    both_signs = model.signed is True or model.signed == "profiles"
+    return [*steps, Background(count, lifted=not both_signs)] if count else steps
+
+
+def learned_chain(
+    model: Any, D: Any, samples: FloatArray, replicates: Any
+) -> tuple[Chain, FloatArray, FloatArray | None]:
+    """The model's steps learned from samples D, the samples after them, and their noise if replicates tell."""
+    labels = channel_axis(D), channel_names(D)
+    steps = given_steps(model)
+    if not steps:
+        return Chain((), samples.shape[1], *labels), samples, None
+    chain, after, sigma = Chain.learned(steps, samples, *labels, replicates)
+    return chain, check_samples(after, "what the steps left", allow_constant=False, copy=False), sigma
+
+
+def noise_after(chain: Chain, noise: Any, raw: FloatArray) -> Any:
+    """Noise told for samples as measured, as it is after the steps: per sample or per entry, as it came.
+
+    A law, or one number, is of no use where a step changes the noise, and is refused.
+    """
+    if not chain or noise is None or isinstance(noise, str):
+        return noise
+    if isinstance(noise, NoiseLaw) or np.ndim(noise) == 0:
+        changing = next((step for step in chain.steps if not step.keeps_noise), None)
+        if changing is not None:
+            raise InputError(
+                f"noise is told for samples as they were measured, and the step {changing.kind} changes it; give "
+                "its standard deviation per sample or per entry to fit and decode, or let it be found."
+            )
+        return noise
+    return _collapsed(chain.spread(_by_entry(noise, raw), raw))
+
+
+def noise_of_fit(chain: Chain, noise: Any, told: FloatArray | None, raw: FloatArray) -> Any:
+    """The noise of the training samples after the steps: as given, or as averaged replicates tell."""
+    if chain.averaging is None:
+        return noise_after(chain, noise, raw)
+    if noise is not None:
+        raise InputError("AverageReplicates tells the noise, and so does noise; give one of them.")
+    return None if told is None else _collapsed(told)
+
+
+def law_of_one(chain: Chain, law: NoiseLaw) -> NoiseLaw:
+    """The law of one measurement, from that of the means that were fitted."""
+    step = chain.averaging
+    return law if step is None else law.scaled(float(np.sqrt(1.0 / np.mean(1.0 / step.counts_))))
+
+
+def known_profiles(chain: Chain, profiles: FloatArray, signed: bool) -> FloatArray:
+    """Profiles known beforehand, (known, channels as measured), after the steps that go for them."""
+    after = chain.apply_to_spectra(profiles)
+    # Where nothing may be negative, what a baseline left below zero is nothing.
+    return after if signed or (profiles < 0).any() else np.maximum(after, 0.0)
+
+
+def _by_entry(noise: ArrayLike, raw: FloatArray) -> FloatArray:
+    values = as_numbers(noise, "noise")
+    if values.ndim == 2 and values.shape == raw.shape:
+        return values
+    return np.array(np.broadcast_to(check_per_sample(values, len(raw), "noise")[:, None], raw.shape))
+
+
+def _collapsed(sigma: FloatArray) -> FloatArray:
+    """One per sample where that says it all."""
+    same = np.allclose(sigma, sigma[:, :1], rtol=1e-12, atol=0.0)
+    return sigma[:, 0] if same else sigma

@@ -1,0 +1,62 @@
+"""What was done to the samples before they were unmixed, with a few of them before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gmcr.reporting.charts import Plane, Series
+from gmcr.reporting.contents import Contents
+from gmcr.reporting.section import SECTIONS, Block, Points, Row, Section
+from gmcr.text import POINTS, thinned
+from gmcr.validation import FloatArray
+
+
+def build(contents: Contents) -> Iterator[Block | None]:
+    if not contents.steps:
+        yield "None that this report knows of: the samples were unmixed as they came."
+        return
+    yield (
+        "Before they were unmixed, all samples went through these steps, in this order; what is told below of "
+        "profiles, concentrations and noise is after them. New samples go through them too."
+    )
+    yield Points(contents.steps)
+    if contents.before is None or contents.after is None or contents.before_rows is None:
+        return
+    rows = contents.before_rows.tolist()
+    sides = (
+        ("steps-before", "As measured", contents.before, contents.before_axis),
+        ("steps-after", "After the steps", contents.after, contents.after_axis),
+    )
+    yield Row([_chart(contents, *side, rows) for side in sides], "steps")
+
+
+def _chart(
+    contents: Contents, name: str, title: str, samples: FloatArray, axis: FloatArray | None, rows: list[int]
+) -> Plane:
+    at = np.arange(float(samples.shape[1])) if axis is None else axis
+    _, label, falls = contents.axis
+    series = []
+    for place, (row, values) in enumerate(zip(rows, samples)):
+        there = np.flatnonzero(~np.isnan(values))
+        chosen = there[thinned(values[there], POINTS)]
+        series.append(Series(f"sample {row}", at[chosen], values[chosen], place=place))
+    gaps = int(np.isnan(samples).sum())
+    missing = f" {gaps:,} of their entries are missing and left out." if gaps else ""
+    note = (
+        f"Thinned for display: at most {POINTS:,} of {len(at):,} channels a line." if len(at) > POINTS else ""
+    )
+    return Plane(
+        name=name,
+        title=title,
+        alt=f"{title}: {len(rows)} samples, from {np.nanmin(samples):.3g} to {np.nanmax(samples):.3g}.{missing}",
+        x_label=label,
+        y_label="signal",
+        series=tuple(series),
+        reverse=falls,
+        note=note,
+    )
+
+
+SECTIONS.add("steps", Section("Steps before unmixing", 15, build, "Steps", figures=("steps",)))
