@@ -700,7 +700,7 @@ def test_a_name_that_no_link_can_have_is_none(added, contents, name):
     added(lambda _: ["here"], name)
     identities = Reader(render(contents)).attributes("id")
     assert len(identities) == len(set(identities))
-    assert "section-5" in identities
+    assert "section-6" in identities
 
 
 def test_no_section_of_ours_fails(page, odd):
