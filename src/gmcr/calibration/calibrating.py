@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gmcr.calibration.assignment import assigned
-from gmcr.calibration.coordinates import Coordinates, cleaned_map, group_means, plain_map
+from gmcr.calibration.coordinates import Coordinates, cleaned_map, group_means, plain_map, replicate_variance
 from gmcr.calibration.features import blocks_of, features
 from gmcr.calibration.known import LEAST, amounts_of, check_known, check_units, mixtures_of
 from gmcr.calibration.pooling import Column, Strengths, fit_at, likeliest, weighed
@@ -18,6 +18,7 @@ from gmcr.validation import FloatArray, as_labels
 
 FOLDS = 10  # at most, of mixtures left out
 ROUNDS = 2  # of coefficients and the error of a single sample, which goes by them
+SAME = 1e-6  # relative difference of variances that is rounding
 EXACT = 1e-6  # smallest error of a single sample, over the size of the amounts: rounding
 
 
@@ -26,6 +27,7 @@ def calibrate(
     S: FloatArray,
     C: FloatArray,
     noise: FloatArray,
+    errors: FloatArray,
     known: Any,
     *,
     units: Any = None,
@@ -40,7 +42,8 @@ def calibrate(
     Parameters
     ----------
     D : (samples, channels) samples;  S : (components, channels) profiles
-    C : (samples, components) decoded concentrations;  noise : (samples,) standard deviations
+    C : (samples, components) decoded concentrations;  errors : the same, their standard errors
+    noise : (samples,) standard deviations
     known : (samples, known) amounts, NaN where not known: a DataFrame with names, a dict of columns, an array
     units : of the amounts, a text, or texts by name
     replicates : (samples,) labels of mixtures; by default samples with the same known amounts are one mixture
@@ -63,18 +66,12 @@ def calibrate(
     complete = np.where(np.isnan(D), C @ S, D)
     own = np.square(noise)
     typical = float(np.mean(own[~np.isnan(amounts).all(axis=1)]))
-    learned = cleaned_map(complete, S, numbers) if all_told else None
-    told_by_noise: FloatArray = inflation * typical * np.linalg.pinv(S @ S.T).astype(float)
-    T, W = (plain_map(S), told_by_noise) if learned is None else learned
-    ways = [Coordinates(T, W), Coordinates(None, told_by_noise)]
-    tried = []
-    for way in ways:
-        F = way.of(complete, C)
-        order, along = assigned(group_means(F, mixture), by_mixture, names, components)
-        problem = _Problem(F, way.covariance, mixture, by_mixture, order, labels, own / typical)
-        columns = problem.columns()
-        tried.append((way, problem, along, columns, *weighed(columns, problem.blocks)))
-    way, problem, along, columns, strengths, _ = max(tried, key=lambda one: one[-1])
+    way, cleaned = _coordinates(complete, S, C, errors, inflation * typical, numbers if all_told else None)
+    F = way.of(complete, C)
+    order, along = assigned(group_means(F, mixture), by_mixture, names, components)
+    problem = _Problem(F, way.covariance, mixture, by_mixture, order, labels, own / typical)
+    columns = problem.columns()
+    strengths = weighed(columns, problem.blocks)
     calibration = Calibration(
         names=names,
         units=told,
@@ -92,9 +89,29 @@ def calibrate(
         known=amounts,
         mixture=mixture,
         left_out=problem.left_out(columns, strengths),
-        cleaned=learned is not None and way.T is not None,
+        cleaned=cleaned,
     )
     return calibration.judged(complete, C, noise, labels)
+
+
+def _coordinates(
+    D: FloatArray, S: FloatArray, C: FloatArray, errors: FloatArray, variance: float, group: Any
+) -> tuple[Coordinates, bool]:
+    """The coordinates with the smaller errors: linear in the sample, or as decoded; whether replicates told noise.
+
+    Linear ones have all of what a sample says. Where samples hold few of many components, those that are decoded
+    as absent have no error at all. Replicates tell the errors of both, else the noise does.
+    """
+    held = C != 0
+    told = np.square(errors).sum(axis=0) / np.maximum(held.sum(axis=0), 1)
+    size = np.maximum(np.mean(np.square(C), axis=0), np.finfo(float).tiny)
+    linear = Coordinates(plain_map(S), (variance * np.linalg.pinv(S @ S.T)).astype(np.float64))
+    decoded, noise = Coordinates(None, np.diag(told)), told * held.mean(axis=0)
+    learned = None if group is None else cleaned_map(D, S, group)
+    if learned is not None:
+        linear, noise = Coordinates(*learned), replicate_variance(C, group)
+    fewer = (noise / size).sum() < (np.diag(linear.covariance) / size).sum() * (1 - SAME)
+    return (decoded, False) if fewer else (linear, learned is not None)
 
 
 class _Problem:

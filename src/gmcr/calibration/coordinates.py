@@ -54,9 +54,16 @@ def cleaned_map(D: FloatArray, S: FloatArray, group: np.ndarray) -> tuple[FloatA
     apart = about_means(D[rows], numbers)
     inside = apart @ T
     outside = apart - inside @ S
-    G, spent = _told_by(outside, inside, n)
-    left = (inside - outside @ G) / np.maximum(1.0 - spent / n, 1.0 / n)  # as on replicates it has not seen
+    G, left = _told_by(outside, inside, numbers, n)
     return T - G + T @ (S @ G), left.T @ left / n
+
+
+def replicate_variance(values: FloatArray, group: np.ndarray) -> FloatArray:
+    """(…,) variance of values (samples, …) about their group's mean; −1 is a sample by itself."""
+    rows = group >= 0
+    numbers = np.unique(group[rows], return_inverse=True)[1]
+    apart = about_means(values[rows], numbers)
+    return np.square(apart).sum(axis=0) / (len(apart) - int(numbers.max()) - 1)
 
 
 def about_means(values: FloatArray, group: np.ndarray) -> FloatArray:
@@ -72,8 +79,10 @@ def group_means(values: FloatArray, group: np.ndarray, weight: FloatArray | None
     return sums / np.bincount(group, weight)[:, None]
 
 
-def _told_by(outside: FloatArray, inside: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Coefficients (channels, slots) that tell `inside` from `outside`, and the parameters that each spent.
+def _told_by(
+    outside: FloatArray, inside: FloatArray, group: np.ndarray, n: int
+) -> tuple[FloatArray, FloatArray]:
+    """Coefficients (channels, slots) that tell `inside` from `outside`, and what they leave of a group not seen.
 
     Ridge regression; prior and noise variances are those of the largest marginal likelihood, for each column.
     """
@@ -81,21 +90,37 @@ def _told_by(outside: FloatArray, inside: FloatArray, n: int) -> tuple[FloatArra
     kept = (values > SMALLEST * max(values[0], np.finfo(float).tiny)) & (np.arange(len(values)) < n)
     U, values, Vt = U[:, kept], values[kept], Vt[kept]
     if not len(values):
-        return np.zeros((outside.shape[1], inside.shape[1])), np.zeros(inside.shape[1])
-    seen = U.T @ inside
-    rest = np.maximum(np.square(inside).sum(axis=0) - np.square(seen).sum(axis=0), 0.0)
+        return np.zeros((outside.shape[1], inside.shape[1])), inside
     squares = np.square(values / values[0])
-    coefficients, spent = [], []
-    for column, left in zip(seen.T, rest):
+    coefficients, left = [], []
+    for column in inside.T:
+        seen = U.T @ column
+        share = _likeliest_share(seen, max(float(column @ column - seen @ seen), 0.0), squares, n)
+        coefficients.append(Vt.T @ (share / values * seen))
+        rest = column - U @ (share * seen)
+        for rows in _rows_of(group):  # as if the group had been left out
+            hat = (U[rows] * share) @ U[rows].T
+            rest[rows] = np.linalg.solve(np.eye(len(rows)) - hat, rest[rows])
+        left.append(rest)
+    return np.array(coefficients).T, np.array(left).T
 
-        def cost(log_ratio: float, column: FloatArray = column, left: float = left) -> float:
-            d = 1.0 + np.exp(log_ratio) * squares
-            return n * np.log(left + (column**2 / d).sum() + np.finfo(float).tiny) + np.log(d).sum()
 
-        grid = np.linspace(-12.0, 20.0, 65)
-        near = grid[int(np.argmin([cost(at) for at in grid]))]
-        ratio = np.exp(minimize_scalar(cost, bounds=(near - 0.5, near + 0.5), method="bounded").x)
-        share = ratio * squares / (1.0 + ratio * squares)
-        coefficients.append(Vt.T @ (share / values * column))
-        spent.append(share.sum())
-    return np.array(coefficients).T, np.array(spent)
+def _likeliest_share(seen: FloatArray, rest: float, squares: FloatArray, n: int) -> FloatArray:
+    """How much of each direction to believe: (directions,) between 0 and 1.
+
+    seen : (directions,) along directions whose variances are in proportion to squares;  rest : squares elsewhere
+    """
+
+    def cost(log_ratio: float) -> float:
+        d = 1.0 + np.exp(log_ratio) * squares
+        return float(n * np.log(rest + (seen**2 / d).sum() + np.finfo(float).tiny) + np.log(d).sum())
+
+    grid = np.linspace(-12.0, 20.0, 65)
+    near = grid[int(np.argmin([cost(at) for at in grid]))]
+    ratio = np.exp(minimize_scalar(cost, bounds=(near - 0.5, near + 0.5), method="bounded").x)
+    return ratio * squares / (1.0 + ratio * squares)
+
+
+def _rows_of(group: np.ndarray) -> list[np.ndarray]:
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(group[order])) + 1)

@@ -196,19 +196,18 @@ def likeliest(columns: list[Column], blocks: Blocks) -> list[Strengths]:
     return [Strengths(ratio, tau, np.ones(1)) for _ in columns]
 
 
-def weighed(columns: list[Column], blocks: Blocks) -> tuple[list[Strengths], float]:
-    """All strengths with their weights, per column, and the logarithm of the evidence for the whole.
+def weighed(columns: list[Column], blocks: Blocks) -> list[Strengths]:
+    """All strengths with their weights, per column.
 
     Strengths are common to all columns, or each column has its own: both with equal odds beforehand.
     """
     own = [_averaged((column,), blocks) for column in columns]
     if len(columns) == 1:
-        return [own[0][0]], own[0][1]
+        return [own[0][0]]
     common, together = _averaged(tuple(columns), blocks)
     apart = sum(evidence for _, evidence in own)
     share = float(expit(together - apart))
-    mixed = [_mixed(common, share, one, 1 - share) for one, _ in own]
-    return mixed, float(np.logaddexp(together, apart) - np.log(2))
+    return [_mixed(common, share, one, 1 - share) for one, _ in own]
 
 
 def _averaged(columns: tuple[Column, ...], blocks: Blocks) -> tuple[Strengths, float]:

@@ -33,11 +33,13 @@ def calibrated(
     S, inflation = model.components_, model._frozen().inflation
     # Eq. 3: a component is selected where what it explains alone is worth the price.
     least = float(np.median(out.noise)) * np.sqrt(inflation * model.usage_price_)
+    assert out.errors is not None
     calibration = calibrate(
         samples,
         S,
         out.concentrations,
         out.noise,
+        out.errors,
         known,
         units=units,
         replicates=replicates,

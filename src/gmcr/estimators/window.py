@@ -306,7 +306,8 @@ class GMCR(Solver):
         Decoding, with `amounts` in units if the model is calibrated. Its `known` allows for the pool's
         uncertainty: the residual variance of a sample is the noise's times one plus the leverage of its
         concentrations among those of the training samples. So do its `errors` and its `confidence`, which takes
-        the law of supports and concentrations from the training samples; both are computed when they are first asked for
+        the law of supports and concentrations from the training samples; both, and amounts, are computed when
+        they are first asked for
         """
         check_is_fitted(self)
         samples = self._samples(D, reset=False)
