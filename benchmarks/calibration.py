@@ -4,10 +4,11 @@
     python benchmarks/calibration.py --only "gmcr*" --seeds 0 1 2
 
 A seed chooses the five mixtures; the other 21 are predicted, row by row. GMCR is fitted once, blind, to all rows.
-*gmcr* is told the known amounts alone, *gmcr, replicates named* also which rows are replicates of one mixture. PLS
-(scikit-learn) has its latent variables chosen by leaving one mixture out, from rows or from means of replicates,
-scaled or not. MCR-ALS with a correlation constraint (Antunes et al. 2007) is non-negative both ways, started from
-what least squares make of the known mixtures or from the purest rows, regressed with an offset or through zero.
+*gmcr* is told the known amounts alone, *gmcr, replicates named* also which rows are replicates of one mixture.
+PLS (scikit-learn) has its latent variables chosen by leaving one mixture out, from rows or from means of
+replicates, scaled or not. MCR-ALS with a correlation constraint (Antunes et al. 2007) is non-negative both ways,
+started from what least squares make of the known mixtures or from the purest rows, regressed with an offset or
+through zero.
 *Pure spectra known* is classical least squares over the spectra that all 26 mixtures together tell, its intervals
 from its errors at the five mixtures; with *replicates named*, weighted by the noise that all replicates show.
 "error" is the median relative error over predicted rows and components; widths are over the mean amount.

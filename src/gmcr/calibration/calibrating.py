@@ -97,7 +97,7 @@ def calibrate(
 def _coordinates(
     D: FloatArray, S: FloatArray, C: FloatArray, errors: FloatArray, variance: float, group: Any
 ) -> tuple[Coordinates, bool]:
-    """The coordinates with the smaller errors: linear in the sample, or as decoded; whether replicates told noise.
+    """The coordinates with the smaller errors, linear in the sample or decoded; whether replicates told noise.
 
     Linear ones have all of what a sample says. Where samples hold few of many components, those that are decoded
     as absent have no error at all. Replicates tell the errors of both, else the noise does.

@@ -8,9 +8,9 @@ where s² is the known variance of a single sample's own error. What replicates 
 amount, and of the instrument where they were measured together: it is as large as s² or not (r).
 
 How strongly a block is shrunk (τ) and how much is shared (r) are not chosen: the answer is averaged over them,
-weighted by the marginal likelihood. Beforehand, the shared part of the variance, r / (1 + r), is uniform, τ is as
-likely in one decade as in another, from nothing up to all of the amounts, and a block that need not be there is
-there or not with equal odds. So is whether all columns of amounts share these strengths or have their own.
+weighted by the marginal likelihood. Beforehand, √r, what is shared over what is not, is half-Cauchy (as Gelman
+2006 has it for few groups), τ is as likely in one decade as in another, from nothing up to all of the amounts, and
+a block that need not be there is there or not with equal odds. So is whether all columns of amounts share these strengths or have their own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itertools import product
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, gammaln, logsumexp, ndtr, ndtri
+from scipy.special import expit, gammaln, log_expit, logsumexp, ndtr, ndtri
 from scipy.stats import chi2, qmc
 
 from gmcr.validation import FloatArray
@@ -128,11 +128,15 @@ class _Posterior:
         return np.exp(points[:, 0]), tau
 
     def log_density(self, points: FloatArray) -> FloatArray:
-        """Evidence and prior, (points,): the logistic law of a logit is uniform in what it stands for."""
+        """Evidence and prior, (points,).
+
+        The logistic law of a logit is uniform in what it stands for; √r is half-Cauchy.
+        """
         ratio, tau = self.resolved(points)
         by_feature = self.blocks.by_feature(tau)
-        size = np.abs(points)
-        prior = -(size + 2 * np.log1p(np.exp(-size))).sum(axis=1)
+        size = np.abs(points[:, 1:])
+        prior = log_expit(points[:, 0]) - points[:, 0] / 2 - np.log(np.pi)
+        prior -= (size + 2 * np.log1p(np.exp(-size))).sum(axis=1)
         return prior + sum(fit_at(column, ratio, by_feature).evidence for column in self.columns)
 
     def mode(self) -> FloatArray:
