@@ -9,8 +9,9 @@ amount, and of the instrument where they were measured together: it is as large 
 
 How strongly a block is shrunk (τ) and how much is shared (r) are not chosen: the answer is averaged over them,
 weighted by the marginal likelihood. Beforehand, √r, what is shared over what is not, is half-Cauchy (as Gelman
-2006 has it for few groups), τ is as likely in one decade as in another, from nothing up to all of the amounts, and
-a block that need not be there is there or not with equal odds. So is whether all columns of amounts share these strengths or have their own.
+2006 has it for few groups), τ is as likely in one decade as in another, from nothing up to all of the amounts,
+and a block that need not be there is there or not with equal odds. So is whether all columns of amounts share
+these strengths or have their own.
 """
 
 from __future__ import annotations
