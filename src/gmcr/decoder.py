@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +39,9 @@ from gmcr.validation import (
     check_samples,
 )
 
+if TYPE_CHECKING:
+    from gmcr.calibration import Amounts
+
 REWEIGHTINGS = 3  # of counts, whose noise follows from what they are decoded as
 UNKNOWN_LEVEL = 0.005  # share of explained samples that `known` may wrongly flag
 
@@ -58,7 +62,8 @@ class Decoding:
     confidence : (samples,) probability that the support is right; it takes several times as long as decoding, so
         it is computed when it is first asked for
     errors : (samples, slots) standard errors of the concentrations; also computed when first asked for
-    find_confidence, find_errors : what computes these two
+    amounts : Amounts, in units and with intervals, if a calibrated model decoded the samples
+    find_confidence, find_errors, find_amounts : what computes these three
     """
 
     concentrations: FloatArray
@@ -69,6 +74,7 @@ class Decoding:
     noise: FloatArray
     find_confidence: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
     find_errors: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+    find_amounts: Callable[[], Amounts] | None = field(default=None, repr=False, compare=False)
 
     @property
     def supports(self) -> BoolArray:
@@ -84,6 +90,15 @@ class Decoding:
     def errors(self) -> FloatArray | None:
         """(samples, slots): standard error of each concentration, given its support; zero where not held."""
         return None if self.find_errors is None else kept(self, "_errors", self.find_errors)
+
+    @property
+    def amounts(self) -> Amounts:
+        """Amounts in units: `values` and `errors` (samples, known), `intervals(level)`, `table()`."""
+        if self.find_amounts is None:
+            raise InputError(
+                "amounts need a calibrated model: call model.calibrate(known) first, then decode."
+            )
+        return kept(self, "_amounts", self.find_amounts)
 
     def intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Lower and upper ends of the concentrations' intervals, (samples, slots) each, NaN where not held."""

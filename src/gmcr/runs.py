@@ -39,6 +39,7 @@ MAPS = "maps.npz"
 NAMES = "matches.csv"  # of the components
 CHECKPOINT = "checkpoint.gmcr"  # the best so far, while the window solver runs
 TRAINING = "training"  # the state of the paper's solver
+AMOUNTS = "amounts.csv"  # in units, of a calibrated model
 TABLES = ("profiles.csv", "concentrations.csv", "supports.csv", "path.csv")
 OF_THE_FIT = ("source", "warnings", "reproduce")  # facts that only who fitted can tell
 
@@ -113,7 +114,7 @@ class RunFolder:
         """
         found, raw = model.decomposition_, table
         table = model.prepared(raw)
-        for name in (RUN_MODEL, REPORT, FACTS, MAPS, NAMES):  # none of another run stays
+        for name in (RUN_MODEL, REPORT, FACTS, MAPS, NAMES, AMOUNTS):  # none of another run stays
             (self.path / name).unlink(missing_ok=True)
         written = []
         if fixed:
@@ -127,18 +128,10 @@ class RunFolder:
             write_arrays(self.path / MAPS, concentrations=np.asarray(table.refold(found.concentrations)))
             written.append(MAPS)
         bands = [] if isinstance(model, GMCR) else [repr(band) for band in model.bands_]
-        summary = [
-            source,
-            *raw.notes,
-            *model.chain_.did,
-            *warned,
-            "",
-            in_short(model),
-            *bands,
-            "",
-            str(found),
-            "",
-        ]
+        known = getattr(model, "calibration_", None)
+        amounts = [] if known is None else ["", str(known)]
+        found_in_short = in_short(model), *bands, *amounts, "", str(found), ""
+        summary = [source, *raw.notes, *model.chain_.did, *warned, "", *found_in_short]
         write_whole(self.path / SUMMARY, "\n".join(summary).encode())
         if isinstance(model, GMCR):
             with suppress(GMCRError, np.linalg.LinAlgError, KeyboardInterrupt):  # the report tells
@@ -191,6 +184,21 @@ class RunFolder:
             before = load_contents(self._facts, found)
             contents = replace(contents, **{name: getattr(before, name) for name in OF_THE_FIT})
         return contents
+
+    def at_count(self, count: int, table: Table | None, source: str) -> tuple[Contents, Path]:
+        """What there is to report at another count, fitted when it is asked for, and where its report goes."""
+        model = self.estimator()
+        if model is None:
+            raise InputError(f"{self.model} holds no GMCR model, which alone can be had at another count.")
+        if table is None:
+            raise InputError(
+                f"{count} components are fitted to the samples that were unmixed, which a run does not hold; "
+                f"give them: gmcr report {self.path} DATA --components {count}."
+            )
+        other = model.at(count, table)
+        decoding = getattr(other, "decoding_", None)
+        contents = collect(other.decomposition_, table, model=other, decoding=decoding, source=source)
+        return contents, self.report.with_name(f"report_{count}.html")
 
     def matches(self) -> dict[int, LibraryMatch]:
         """What the table of names says about the components, by number; no two names are the same."""
@@ -249,6 +257,9 @@ def _own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
         if model.fractions_ is not None:
             rows = _labelled(names_of(table), model.fractions_)
             tables["fractions.csv"] = (["sample", *numbered(model.decomposition_.n_components)], rows)
+        if model.calibration_ is not None and hasattr(model, "decoding_"):
+            amounts = model.decoding_.amounts.table()
+            tables[AMOUNTS] = (["sample", *amounts.columns], _labelled(names_of(table), amounts.to_numpy()))
         return tables
     of_bands = ["low", "high", "epoch", "count", "r2", "usage"]
     return {

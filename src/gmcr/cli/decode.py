@@ -24,6 +24,9 @@ from gmcr.cli.options import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from gmcr.calibration import Amounts
     from gmcr.decoder import Decoding
     from gmcr.io.reading import Pool
     from gmcr.io.table import Table
@@ -52,6 +55,7 @@ def decode(
 ) -> None:
     """Concentrations of samples over a known pool, with 95 % intervals; samples it does not explain are flagged.
 
+    A run that was fitted with --known gives amounts in units first.
     A row of the table holds the concentrations, the ends of their intervals, the confidence that just these
     components are held, and whether the pool explains the sample within its noise.
     What is left of the samples that it does not explain, since they hold something new, goes to a second table
@@ -115,13 +119,16 @@ def _write(path: Path, out: Decoding, pool: Pool, table: Table, names: Sequence[
 
     low, high = out.intervals(LEVEL)
     ends = [f"{name} {end}" for name in pool.names for end in ("low", "high")]
+    amounts = _amounts(out, len(names))
     columns: dict[str, Any] = {} if out.confidence is None else {"confidence": out.confidence}
     columns |= {"residual": out.residual, "noise": out.noise, "margin": out.margin, "known": out.known}
     rows = (
-        [name, *C, *(end for both in zip(a, b) for end in both), *facts]
-        for name, C, a, b, *facts in zip(names, out.concentrations, low, high, *columns.values())
+        [name, *known, *C, *(end for both in zip(a, b) for end in both), *facts]
+        for name, known, C, a, b, *facts in zip(
+            names, amounts.to_numpy(), out.concentrations, low, high, *columns.values()
+        )
     )
-    write_rows(path, ["sample", *pool.names, *ends, *columns], rows)
+    write_rows(path, ["sample", *amounts.columns, *pool.names, *ends, *columns], rows)
     rest = path.with_name(f"{path.stem}_unexplained{path.suffix}")
     if out.known.all():
         rest.unlink(missing_ok=True)  # of an earlier run: it would be taken for this one's
@@ -132,16 +139,24 @@ def _write(path: Path, out: Decoding, pool: Pool, table: Table, names: Sequence[
     return [path, rest]
 
 
+def _amounts(out: Decoding, n_samples: int) -> pd.DataFrame:
+    """Amounts in units with the ends of their intervals, a row per sample; no columns without a calibration."""
+    import pandas as pd
+
+    return pd.DataFrame(index=range(n_samples)) if out.find_amounts is None else out.amounts.table(LEVEL)
+
+
 def _as_dict(out: Decoding, pool: Pool, names: Sequence[str]) -> dict[str, Any]:
     C, (low, high) = out.concentrations, out.intervals(LEVEL)
     facts = {name: getattr(out, name) for name in ("confidence", "residual", "noise", "margin", "known")}
-    samples = []
+    samples, told = [], _amounts(out, len(names)).to_dict("records")
     for m, name in enumerate(names):
         held = C[m].nonzero()[0]
         amounts = {pool.names[j]: C[m, j] for j in held}
         intervals = {pool.names[j]: [low[m, j], high[m, j]] for j in held}
         own = {fact: None if values is None else values[m] for fact, values in facts.items()}
-        samples.append({"sample": name, "concentrations": amounts, "intervals": intervals} | own)
+        known = {"amounts": told[m]} if told[m] else {}
+        samples.append({"sample": name, "concentrations": amounts, "intervals": intervals} | known | own)
     return {"known": out.known.mean(), "level": LEVEL, "samples": samples}
 
 
@@ -158,14 +173,32 @@ def _print(out: Decoding, pool: Pool, names: Sequence[str], written: list[Path])
         return
     rows, C = [], out.concentrations
     reach = None if out.errors is None else out.intervals(LEVEL)[1] - C
+    units = None if out.find_amounts is None else _told(out.amounts)
     for m, name in enumerate(names[:SHOWN]):
         amounts = [
             f"{pool.names[j]} {C[m, j]:.4g}" + ("" if reach is None else f" ± {reach[m, j]:.2g}")
             for j in C[m].nonzero()[0]
         ]
         sure = [] if out.confidence is None else [f"{out.confidence[m]:.2f}"]
-        rows.append((name, ", ".join(amounts), *sure, bool(out.known[m])))
-    header = ("sample", "holds", *([] if out.confidence is None else ["confidence"]), "known")
+        known = [] if units is None else [units[m]]
+        rows.append((name, *known, ", ".join(amounts), *sure, bool(out.known[m])))
+    header = (
+        "sample",
+        *([] if units is None else ["amounts"]),
+        "holds",
+        *([] if out.confidence is None else ["confidence"]),
+        "known",
+    )
     print_table(header, rows)
     if len(out.known) > SHOWN:
         typer.echo(f"The first {SHOWN} of {len(out.known)} samples; -o FILE writes all.")
+
+
+def _told(amounts: Amounts) -> list[str]:
+    """Amounts of each sample with their intervals, in words."""
+    told = []
+    for values, low, high in zip(amounts.values, *amounts.intervals(LEVEL)):
+        named = zip(amounts.names, values, low, high, amounts.units)
+        parts = (f"{name} {x:.4g} ({a:.3g} to {b:.3g}) {unit}".rstrip() for name, x, a, b, unit in named)
+        told.append(", ".join(parts))
+    return told

@@ -28,6 +28,8 @@ Solver = StrEnum("Solver", ["window", "eb"])
 UsageSchedule = StrEnum("UsageSchedule", ["paper", "window"])
 FIXED = "Known profiles to keep: a model file, a table with one per row, or a library of spectra."
 SIGNED = "Whether profiles and concentrations may be negative."
+KNOWN = "Columns of DATA with known amounts, and their units, with commas: glucose=g/L,lactose=g/L."
+REPLICATES = "Column of DATA with labels: samples of the same label are replicates of one mixture."
 USAGE = "eb: usage weight by the paper's schedule, or inside the window."
 
 
@@ -49,6 +51,8 @@ def fit(
     r2_band: Annotated[
         tuple[float, float] | None, option("Take the cheapest solution with R² in this band.", default=False)
     ] = None,
+    known: Annotated[str | None, option(KNOWN, default=False)] = None,
+    known_replicates: Annotated[str | None, option(REPLICATES, default=False)] = None,
     closure: Annotated[bool, option("Write fractions that sum to one as well.", "--closure")] = False,
     range_: steps.Range = None,
     drop: steps.Drop = None,
@@ -79,8 +83,8 @@ def fit(
     """Unmix a file: how many components, their profiles, and which sample holds which.
 
     RUN holds the report (report.html), the model (model.gmcr), profiles, concentrations, supports and path as
-    CSV, figures, and summary.txt. A run that was interrupted or killed goes on from its best pool when the same
-    command is given again.
+    CSV, figures, and summary.txt; with --known also amounts in units (amounts.csv). A run that was interrupted or
+    killed goes on from its best pool when the same command is given again.
 
     Steps before unmixing (--blank, --despike, --range, --drop, --average, --baseline, --smooth and --derivative,
     --msc, --snv, --normalise) are done in this order, are stored in the model, and are done to new samples too.
@@ -91,6 +95,7 @@ def fit(
       gmcr fit mixtures.csv -o run
       gmcr fit raman.csv -o run --range 400:1800 --despike --baseline asls
       gmcr fit mixtures.csv -o run --fixed library.csv --fixed-names "glucose,lactose"
+      gmcr fit mixtures.csv -o run --known "glucose=g/L"
     """
     assumed = noise_option(noise)
     from gmcr.estimators.window import GMCR
@@ -106,7 +111,12 @@ def fit(
     through = asked.steps(table)
     if solver is Solver.eb and (through or background):
         raise typer.BadParameter("steps before unmixing and --background are for --solver window.")
-    known = Fixed() if solver is Solver.eb else _read_fixed(fixed, fixed_names, table)
+    profiles = Fixed() if solver is Solver.eb else _read_fixed(fixed, fixed_names, table)
+    amounts = None if known is None else _read_known(known, known_replicates, table)
+    if known_replicates is not None and known is None:
+        raise typer.BadParameter("--known-replicates needs --known with the columns of known amounts.")
+    if amounts is not None and solver is Solver.eb:
+        raise typer.BadParameter("--known needs the window solver; leave out --solver eb.")
     model: GMCR | EBgMCR
     if solver is Solver.eb:
         try:
@@ -130,7 +140,7 @@ def fit(
         model = GMCR(
             n_components="auto" if components is None else components,
             max_components=max_components,
-            fixed_components=known.profiles,
+            fixed_components=profiles.profiles,
             signed="auto" if signed is None else signed,
             noise="auto" if assumed is None else assumed,
             k_max=k_max,
@@ -144,7 +154,7 @@ def fit(
             background=background,
         )
     if not as_json:
-        print_notes(known.notes)
+        print_notes(profiles.notes)
     if run.taken() and not force:
         raise typer.BadParameter(f"{output} holds {run.taken()} already; --force replaces it.")
     if force:
@@ -152,22 +162,30 @@ def fit(
     started = perf_counter()
     with run.made():
         warned = _fit(model, table, run, asked.replicates(table))
+        if amounts is not None and isinstance(model, GMCR):
+            try:
+                model.calibrate(amounts.values, units=amounts.units, replicates=amounts.replicates)
+            except InputError as error:  # the fit is worth keeping
+                warned.append(f"There are no amounts: {error}")
     seconds = perf_counter() - started
     again = reproduction(context, seconds, data)
     written, contents = run.write(
-        model, table, source=data.name, warned=warned, reproduce=again, fixed=known.names
+        model, table, source=data.name, warned=warned, reproduce=again, fixed=profiles.names
     )
     if as_json:
         told = {"run": str(output), "written": written} | _as_dict(model) | {"seconds": seconds}
         told |= verdict_as_dict(contents) | {"report": str(run.report)}
-        print_json(told | {"notes": [*table.notes, *known.notes], "warnings": warned})
+        print_json(told | {"notes": [*table.notes, *profiles.notes], "warnings": warned})
     else:
         print_notes([*model.chain_.did, *warned])
         typer.echo(in_short(model))
+        if isinstance(model, GMCR) and model.calibration_ is not None:
+            typer.echo(f"\n{model.calibration_}\n")
         typer.echo(verdict(contents))
         typer.echo(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
         typer.echo(f"Report: {run.report}")
-    if isinstance(model, GMCR) and model.interrupted_:
+    no_amounts = amounts is not None and getattr(model, "calibration_", None) is None
+    if isinstance(model, GMCR) and (model.interrupted_ or no_amounts):
         raise typer.Exit(1)
 
 
@@ -216,6 +234,45 @@ def _read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
     return Fixed(profiles, library.names, tuple(notes))
 
 
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Known amounts by name, NaN where not known, their units, and labels of replicates."""
+
+    values: dict[str, list[float]]
+    units: dict[str, str]
+    replicates: list[str] | None
+
+
+def _read_known(text: str, replicates: str | None, table: Table) -> Known:
+    """What --known and --known-replicates name in the metadata of the file."""
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    units = {name.strip(): unit.strip() for name, _, unit in pairs}
+    if not units:
+        raise typer.BadParameter(
+            "--known is empty; give columns of DATA with known amounts, such as glucose=g/L."
+        )
+    values = {}
+    for name in units:
+        column = _column(name, table)
+        try:
+            values[name] = [float(value) if str(value).strip() else float("nan") for value in column]
+        except (TypeError, ValueError):
+            raise InputError(
+                f"--known: the column {name!r} holds what is no number; leave cells empty where it is not known."
+            ) from None
+    labels = None if replicates is None else [str(label) for label in _column(replicates, table)]
+    return Known(values, units, labels)
+
+
+def _column(name: str, table: Table) -> list[Any]:
+    """A column of the file that is no channel, a value per sample."""
+    columns = [key for key, value in table.metadata.items() if isinstance(value, list)]
+    if name not in columns:
+        there = f"there are: {', '.join(columns)}" if columns else "there is none beside the channels"
+        raise InputError(f"DATA has no column {name!r} with a value per sample; {there}.")
+    return list(table.metadata[name])
+
+
 def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder, replicates: Any) -> list[str]:
     """Fit, and return what was warned of; both solvers go on from what an ended run has left in the folder."""
     from gmcr.estimators.window import GMCR
@@ -237,7 +294,11 @@ def _as_dict(model: GMCR | EBgMCR) -> dict[str, Any]:
         sizes = {"samples": found.n_samples, "channels": found.n_channels, "components": found.n_components}
         learned = {"evidence": model.count_.as_dict(), "noise_law": model.noise_law_.as_dict()}
         fit = {"r2": found.fit["r2"], "usage": found.usage, "interrupted": model.interrupted_}
-        return sizes | learned | fit | {"steps": list(model.chain_.did)}
+        known = model.calibration_
+        amounts = (
+            {} if known is None else {"calibration": known.table().to_dict("records"), "told": known.notes()}
+        )
+        return sizes | learned | fit | {"steps": list(model.chain_.did)} | amounts
     of_bands = ("low", "high", "epoch", "count", "r2")
     bands = [{name: getattr(band, name) for name in of_bands} for band in model.bands_]
     told = {"components": found.n_components, "usage": found.usage, "epochs": model.n_epochs_}

@@ -10,6 +10,7 @@ import typer
 from gmcr.cli.console import check_suffix, print_json, print_notes, verdict, verdict_as_dict
 from gmcr.cli.options import OUTPUT, Json, Orientation, Run, SamplesIn, option, place, run_at
 
+COUNT = "Report another count instead, to RUN/report_COUNT.html; needs DATA, and the time of a fit."
 UNMIXED = "The samples that were unmixed: fit, confidence and certificate are computed anew."
 
 
@@ -19,6 +20,7 @@ def report(
     output: Annotated[
         Path | None, option("HTML file to write instead.", *OUTPUT, default="RUN/report.html")
     ] = None,
+    components: Annotated[int | None, option(COUNT, default="as found", least=1)] = None,
     samples_in: Orientation = SamplesIn.auto,
     as_json: Json = False,
 ) -> None:
@@ -28,6 +30,7 @@ def report(
     Example:
       gmcr report run
       gmcr report run mixtures.csv -o report.html
+      gmcr report run mixtures.csv --components 4
     """
     check_suffix(output, ".html")
     from gmcr.io.reading import read_table
@@ -37,11 +40,17 @@ def report(
     table = None if data is None else read_table(data, samples_in=samples_in.value)
     if table is not None and not as_json:
         print_notes(table.notes)
-    contents = folder.contents(table, "" if data is None else data.name)
-    if output is None and run.is_dir():
+    source = "" if data is None else data.name
+    if components is not None:
+        contents, beside = folder.at_count(components, table, source)
+        output = beside if output is None else output
+        write_report(contents, output)
+    else:
+        contents = folder.contents(table, source)
+    if components is None and output is None and run.is_dir():
         folder.write_report(contents)
         output = folder.report
-    else:
+    elif components is None:
         output = folder.model.with_suffix(".html") if output is None else output
         write_report(contents, output)
     if as_json:

@@ -155,7 +155,7 @@ class Solver(Unmixer, ABC):
             off the solution
         """
         check_is_fitted(self)
-        samples, found = self.chain_.apply_to_training(self._raw(D)), self.decomposition_
+        samples, found = self._training_samples(D), self.decomposition_
         return certify(samples, found, noise, alpha, k, c_min, c_max, eps_fit, floor, diversity, known_pool)
 
     def report(self, D: Samples, path: str | os.PathLike[str], *, source: str = "samples") -> None:
@@ -236,6 +236,10 @@ class Solver(Unmixer, ABC):
         raw = super()._samples(D, reset=True)
         self.chain_, samples, noise = learned_chain(self, D, raw, replicates)
         return samples, noise
+
+    def _training_samples(self, D: Samples) -> FloatArray:
+        """The samples that were fitted, after the model's steps, replicates averaged as they were."""
+        return self.chain_.apply_to_training(self._raw(D))
 
     def _raw(self, D: Samples) -> FloatArray:
         """New samples as they were measured, checked, in the order of the training samples' channels."""

@@ -14,6 +14,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from gmcr.calibration import Calibration
+from gmcr.calibration.stored import pack as pack_calibration
+from gmcr.calibration.stored import unpack as unpack_calibration
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, ReferenceProfile, constraint_of
 from gmcr.constraints.closure import as_fractions, closure_scales
 from gmcr.counting import weighed
@@ -21,8 +24,10 @@ from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
+from gmcr.estimators.fitted_on import FittedOn, at_count
 from gmcr.estimators.labels import sample_names
 from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
+from gmcr.estimators.quantities import amounts_finder, calibrated
 from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
 from gmcr.metrics import r_squared
 from gmcr.noise import Correlation, NoiseLaw, Sigma, law_of
@@ -42,6 +47,7 @@ INTERRUPTED = "The fit was interrupted before all evidence was there."
 NOT_WEIGHED = "Some profiles were given: how likely other counts are is not known."
 
 OBEYED = 1e-9  # relative violation of a constraint that is rounding
+WITH_SAMPLES = ("decoding_", "_fitted_on", "_others")  # attributes that a copy does not hold
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
 
@@ -102,6 +108,7 @@ class GMCR(Solver):
     violations_ : by constraint, how far the answer is from obeying it: 0 where it does; with closure, the answer
         is `fractions_`
     interrupted_ : whether the fit was ended early
+    calibration_ : Calibration, once known amounts were given to `calibrate`; else None
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -129,6 +136,10 @@ class GMCR(Solver):
     _decoded: FloatArray  # training samples as new ones are decoded, before what changes the answer alone
     _pool_covariance: FloatArray
     _judge: Judge
+    calibration_: Calibration | None
+    _fitted_on: FittedOn | None = None  # a model from a file or a copy has none
+    _told_to_fit: Sequence[str] = ()  # names of what was given to fit beside the samples
+    _others: dict[int, GMCR]  # the same at other counts
 
     def __init__(
         self,
@@ -198,9 +209,10 @@ class GMCR(Solver):
         checkpoint : file that holds the best pool so far while the fit runs. If it is there already, left by a
             run on the same data with the same options that was ended, the fit goes on from it
         """
+        beside = noise, sample_weight, replicates, runs, order, warm_start
         with self._kept_if_refused():
             samples, spread = self._learned_samples(D, replicates)
-            noise = noise_of_fit(self.chain_, noise, spread, np.asarray(D, dtype=float))
+            noise = noise_of_fit(self.chain_, noise, spread, self._raw(D))
             replicates = replicates if self.chain_.averaging is None else None
             noise_after(self.chain_, self.noise, samples)  # refused where a step changes it
             weight = check_sample_weight(sample_weight, len(samples))
@@ -237,9 +249,63 @@ class GMCR(Solver):
                 told = f"{asked} components were asked for, but only {count} were found."
                 warnings.warn(told, stacklevel=2)
             self._learn(D, samples, rows, layout, sigma, solution)
+            self._fitted_on = FittedOn(D, self.get_params(deep=False), *beside)
+            self._told_to_fit, self._others = self._fitted_on.told, {}
         return self
 
-    def decode(self, D: Samples, *, noise: ArrayLike | NoiseLaw | None = None) -> Decoding:
+    def at(self, n_components: int, D: Samples | None = None) -> GMCR:
+        """The model at another count, complete: what GMCR with this count and the same options finds.
+
+        Parameters
+        ----------
+        n_components : the count
+        D : (samples, channels) the samples that were fitted, for a model from a file, which does not hold them
+
+        Returns
+        -------
+        GMCR, fitted when it is first asked for, in the time of a fit that is told the count, not calibrated
+        """
+        check_is_fitted(self)
+        return at_count(self, n_components, D)
+
+    def calibrate(
+        self,
+        known: Any,
+        D: Samples | None = None,
+        *,
+        units: Any = None,
+        replicates: ArrayLike | None = None,
+        runs: ArrayLike | None = None,
+        components: dict[str, int] | None = None,
+    ) -> Calibration:
+        """Learn amounts in units from samples whose amounts are known; `decode` gives amounts from then on.
+
+        Parameters
+        ----------
+        known : (samples, known) amounts, NaN where one is not known: a DataFrame or dict with names, or an array.
+            There may be fewer columns than components
+        D : (samples, channels) the samples of known amounts; by default those that were fitted
+        units : of the amounts, such as "g/L", or by name, {"glucose": "g/L"}
+        replicates : (samples,) labels; samples with the same label are measurements of one mixture, of known
+            amount or not; their differences tell noise. By default samples with the same known amounts are
+        runs : (samples,) labels of runs whose slopes may differ (matrix effects)
+        components : which component a name is, {"glucose": 2}, where the known amounts do not tell
+
+        Returns
+        -------
+        Calibration, which prints slopes, errors and limits; it is kept as `calibration_`
+        """
+        check_is_fitted(self)
+        found, samples = calibrated(self, known, D, units, replicates, runs, components)
+        self.calibration_ = found
+        if D is None:
+            find = amounts_finder(found, self.components_, samples, self.decoding_, runs)
+            self.decoding_ = replace(self.decoding_, find_amounts=find)
+        return found
+
+    def decode(
+        self, D: Samples, *, noise: ArrayLike | NoiseLaw | None = None, runs: ArrayLike | None = None
+    ) -> Decoding:
         """What samples hold, and whether the learned pool explains them.
 
         Parameters
@@ -247,13 +313,16 @@ class GMCR(Solver):
         D : (samples, channels) samples; NaN means missing
         noise : standard deviation of their noise, where it is known better than by the learned law: one number,
             one per sample or one per entry; or a law, or the name of one that is estimated on these samples
+        runs : (samples,) labels of runs, for a model calibrated with runs; in a run that it has not seen, amounts
+            are as unsure as slopes differ between runs
 
         Returns
         -------
-        Decoding. Its `known` allows for the uncertainty of the pool: the residual variance of a sample is the
-        noise's times one plus the leverage of its concentrations among those of the training samples. So do its
-        `errors` and its `confidence`, which takes the law of supports and concentrations from the training
-        samples; both are computed when they are first asked for
+        Decoding, with `amounts` in units if the model is calibrated. Its `known` allows for the pool's
+        uncertainty: the residual variance of a sample is the noise's times one plus the leverage of its
+        concentrations among those of the training samples. So do its `errors` and its `confidence`, which takes
+        the law of supports and concentrations from the training samples; both, and amounts, are computed when
+        they are first asked for
         """
         check_is_fitted(self)
         raw = self._raw(D)
@@ -264,7 +333,9 @@ class GMCR(Solver):
         if isinstance(given, str):
             given = self._frozen().estimated_law(samples, given)
         known = given if isinstance(given, NoiseLaw) else Sigma.given(given, samples)
-        return self._judged(samples, self._frozen().decode(samples, known), known)
+        out = self._judged(samples, self._frozen().decode(samples, known), known)
+        find = amounts_finder(self.calibration_, self.components_, samples, out, runs)
+        return replace(out, find_amounts=find)
 
     @property
     def n_fixed_(self) -> int:
@@ -346,6 +417,7 @@ class GMCR(Solver):
             )
         )
         self._decoded = self.concentrations_ if C is out.concentrations else out.concentrations
+        self.calibration_ = None
         if not out.supports.any():
             warnings.warn("no component stands above the noise in any sample.", stacklevel=3)
         closure = self._constraints.find(Closure)
@@ -409,8 +481,9 @@ class GMCR(Solver):
     # Files
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the decoding of the training samples, which holds all of them."""
-        return {name: value for name, value in super().__getstate__().items() if name != "decoding_"}
+        """Without what holds all of the training samples."""
+        state = {name: value for name, value in super().__getstate__().items() if name not in WITH_SAMPLES}
+        return state | ({"_others": {}} if "n_components_" in state else {})
 
     def _storable_parameters(self) -> dict[str, Any]:
         """Parameters as JSON types; one that a file cannot hold is left out."""
@@ -444,7 +517,13 @@ class GMCR(Solver):
         if self._decoded is not self.concentrations_:
             arrays["decoded"] = self._decoded
         obeyed = [one.as_dict() for one in self._constraints.given if not isinstance(one, ReferenceProfile)]
+        calibration: Header = {}
+        if self.calibration_ is not None:
+            own, calibration = pack_calibration(self.calibration_)
+            arrays |= own
         return arrays, {
+            "calibration": calibration,
+            "told_to_fit": list(self._told_to_fit),
             "parameters": self._storable_parameters(),
             "constraints": obeyed,
             "usage_price": self.usage_price_,
@@ -483,6 +562,9 @@ class GMCR(Solver):
         model.interrupted_ = header["interrupted"]
         model._close(arrays.get("closure_scales"))
         model.violations_ = header.get("violations", {})
+        known = header.get("calibration")  # older files have none
+        model.calibration_ = unpack_calibration(arrays, known) if known else None
+        model._told_to_fit, model._others = header.get("told_to_fit", ()), {}
         return model
 
 

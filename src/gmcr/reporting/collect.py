@@ -102,6 +102,7 @@ def collect(
         "names": names or {},
         "left_out": {},
         "count": None if judge is None else judge.count_,
+        "calibration": getattr(model, "calibration_", None),
     }
     tasks: dict[str, Callable[[], Facts]] = {
         "profiles": lambda: _errors(found, judge),

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from gmcr.calibration import Calibration
 from gmcr.decomposition import Decomposition
 from gmcr.rank import RankReport
 from gmcr.theory.certificate import Certificate
@@ -42,6 +43,7 @@ class Contents:
     rank: RankReport | None = None
     certificate: Certificate | None = None
     ambiguity: Ambiguity | None = None
+    calibration: Calibration | None = None
     groups: list[list[int]] = field(default_factory=list)  # components that the samples never separate
     names: dict[int, LibraryMatch] = field(default_factory=dict)  # by component
     left_out: dict[str, str] = field(default_factory=dict)  # why, by what: the keys are those of `collect`

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gmcr.calibration import stored
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError
 from gmcr.rank import RankReport
@@ -63,6 +64,9 @@ def save_contents(contents: Contents, path: str | os.PathLike[str]) -> None:
     if ambiguity is not None:
         facts["bands"] = [{name: getattr(band, name) for name in OF_BANDS} for band in ambiguity.bands]
         arrays["band_profiles"] = np.stack([band.profiles for band in ambiguity.bands])
+    if contents.calibration is not None:
+        own, facts["calibration"] = stored.pack(contents.calibration)
+        arrays |= own
     write_model(path, arrays, {"kind": KIND, "of": _digest(contents.found), "facts": facts})
 
 
@@ -87,6 +91,8 @@ def load_contents(path: str | os.PathLike[str], found: Decomposition) -> Content
             given["certificate"] = _certificate(facts["certificate"])
         if "bands" in facts:
             given["ambiguity"] = _ambiguity(facts["bands"], arrays["band_profiles"], found)
+        if "calibration" in facts:
+            given["calibration"] = stored.unpack(arrays, facts["calibration"])
         return Contents(found, **given)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FileError(f"{path} is not valid ({error}); give the data to make it anew.") from error

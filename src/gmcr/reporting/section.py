@@ -134,7 +134,8 @@ def make_sections(contents: Contents) -> list[Made]:
         except Exception as error:  # whatever a stranger's section does, the rest of the page is written
             one = one.instead(error)
         taken |= {*one.names}
-        made.append(one)
+        if one.blocks:  # one that has nothing to say is no section
+            made.append(one)
     return made
 
 

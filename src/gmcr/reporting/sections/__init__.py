@@ -4,6 +4,7 @@ A file holds one section: its sentences, its charts and its tables, made from `C
 what is not in there already, and nothing is HTML.
 """
 
+import gmcr.reporting.sections.amounts
 import gmcr.reporting.sections.certificate
 import gmcr.reporting.sections.citation
 import gmcr.reporting.sections.concentrations
