@@ -59,6 +59,7 @@ class Decoding:
         it is computed when it is first asked for
     errors : (samples, slots) standard errors of the concentrations; also computed when first asked for
     find_confidence, find_errors : what computes these two
+    left_out : names of constraints that held in the fit and cannot where samples are decoded one by one
     """
 
     concentrations: FloatArray
@@ -69,6 +70,7 @@ class Decoding:
     noise: FloatArray
     find_confidence: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
     find_errors: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+    left_out: tuple[str, ...] = ()
 
     @property
     def supports(self) -> BoolArray:

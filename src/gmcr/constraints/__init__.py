@@ -13,7 +13,16 @@ changes given arrays as little as makes them obey, and says how far arrays are f
 from gmcr.constraints.at_most import AtMost
 from gmcr.constraints.closure import Closure
 from gmcr.constraints.constraint import CONSTRAINTS, Constraint, constraint_of
+from gmcr.constraints.equal import Equal
+from gmcr.constraints.factor import FactorConstraint
+from gmcr.constraints.known import FixedValues, Presence
 from gmcr.constraints.layout import Layout
+from gmcr.constraints.monotonic import Monotonic
 from gmcr.constraints.nonnegative import NonNegative
 from gmcr.constraints.reference import ReferenceProfile
+from gmcr.constraints.selectivity import Selectivity
+from gmcr.constraints.smooth import Smooth
 from gmcr.constraints.together import Constraints
+from gmcr.constraints.trilinear import Trilinear
+from gmcr.constraints.unimodal import Unimodal
+from gmcr.constraints.zero_region import ZeroRegion

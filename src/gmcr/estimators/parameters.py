@@ -37,6 +37,7 @@ def check_options(
     require(model.callback is None or callable(model.callback), "callback", "a function", model.callback)
     constraints = model._constraints
     n_components = None if model.n_components == "auto" else check_whole(model.n_components, "n_components")
+    n_components = _told_count(constraints, n_components)
     most = model.max_components
     max_components = None if most is None else check_whole(most, "max_components")
     for name, count in (("n_components", n_components), ("max_components", max_components)):
@@ -63,6 +64,24 @@ def check_options(
     )
 
 
+def _told_count(constraints: Constraints, asked: int | None) -> int | None:
+    """The count that was asked for or that constraints tell, if they can be of one mind."""
+    told = constraints.count
+    if asked is not None and told not in (None, asked):
+        raise InputError(f"n_components is {asked}, and the constraints speak of {told} components.")
+    count = told if asked is None else asked
+    for one in constraints.given:
+        if one.least_count > (constraints.n_fixed if count is None else count):
+            number = one.least_count - 1
+            if count is None:
+                raise InputError(
+                    f"{one.name} speaks of component {number} before the count is known; "
+                    "give n_components, or the component's ReferenceProfile."
+                )
+            raise InputError(f"{one.name} speaks of component {number}, and there are {count}.")
+    return count
+
+
 def given_constraints(model: GMCR) -> list[Constraint]:
     """The model's own constraints; what can be gone through once only would be gone at the next fit."""
     given = model.constraints
@@ -80,7 +99,7 @@ def check_constraints(model: GMCR, n_channels: int | None = None, signs: Signs |
     if model.fixed_components is not None:
         more.append(ReferenceProfile(check_pool(model.fixed_components, n_channels, "fixed_components")))
     if model.closure:
-        more.append(Closure())
+        more.append(Closure(when="answer"))
     signed, bound = model.signed, next((one for one in more if isinstance(one, NonNegative)), None)
     fine = isinstance(signed, bool | np.bool_) or (isinstance(signed, str) and signed in ("auto", "profiles"))
     require(fine, "signed", 'True, False, "profiles" or "auto"', signed)
