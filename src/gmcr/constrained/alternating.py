@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gmcr.constrained.factors import Factor
+from gmcr.constrained.rates import Rates
 from gmcr.validation import FloatArray
 
 SWEEPS = 1000
@@ -25,6 +26,7 @@ class Fit:
     C: FloatArray
     S: FloatArray
     left: float
+    rates: Rates | None = None  # of reactions that concentrations follow
 
     @property
     def profiles(self) -> FloatArray:

@@ -94,7 +94,7 @@ def _nearest(C: FloatArray, to: Closed) -> FloatArray:
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _solve(C, B, G, lower, upper, members, held):
     """Least squares of each sample, in place: C, B (samples, components), from C that obeys."""
     n_components = C.shape[1]

@@ -79,7 +79,7 @@ def middle_of(
     return np.where(S.any(axis=1, keepdims=True) & ~still[:, None], S, starts[0])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _draw(C, S, V, variance, prior, still, on_C, on_S, random, draws):
     """Slice sampling of one ε after the other; C : (slots, samples), S : (slots, channels), both in place."""
     n_slots = len(S)
@@ -110,7 +110,7 @@ def _draw(C, S, V, variance, prior, still, on_C, on_S, random, draws):
         draws[sweep // THINNING] = S @ V.T  # the last of so many
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _slice(C, S, G, H, i, j, prior, on_C, on_S, width, random):
     """A draw of ε by slice sampling with stepping out (Neal 2003)."""
     level = _cost(0.0, C, S, G, H, i, j, prior, on_C, on_S) - np.log(1.0 - random.random())
@@ -131,7 +131,7 @@ def _slice(C, S, G, H, i, j, prior, on_C, on_S, width, random):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _cost(step, C, S, G, H, i, j, prior, on_C, on_S):
     """−log density of the pool with s_j + ε s_i and c_i − ε c_j, up to a constant."""
     noise = np.sqrt(G[i, i] - 2.0 * step * G[i, j] + step * step * G[j, j])

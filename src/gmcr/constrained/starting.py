@@ -8,7 +8,8 @@ import numpy as np
 
 from gmcr.constrained.alternating import Fit, left_over
 from gmcr.constrained.finish import Table, finish
-from gmcr.constraints import Constraints
+from gmcr.constrained.kinetics import kinetic_fit
+from gmcr.constraints import Constraints, Kinetic
 from gmcr.errors import InputError
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.evidence import SPARSE
@@ -27,7 +28,11 @@ def constrained_fit(table: Table, constraints: Constraints, solution: Solution) 
     if coupling is not None and (table.weight != 1).any():
         raise InputError(f"{coupling.name} binds samples to each other; fit without sample_weight.")
     C, held = _decoded(table.D, constraints, solution)
-    fit = finish(table, constraints, solution.state.S, held)
+    kinetic = constraints.find(Kinetic)
+    if kinetic is None:
+        fit = finish(table, constraints, solution.state.S, held)
+    else:
+        fit = kinetic_fit(table.D, table.layout, constraints, kinetic)
     empty = np.flatnonzero(~fit.S.any(axis=1))
     if empty.size:
         raise InputError(

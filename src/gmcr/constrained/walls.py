@@ -48,7 +48,7 @@ def walls_of(factor: Factor) -> Walls:
     return Walls(order, (ends, lower[order], upper[order], shape, tolerance))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def distance(x, j, walls):
     """Squared distance of component j's column x (places,) from the nearest one that obeys."""
     ends, lower, upper, shape, tolerance = walls

@@ -15,6 +15,7 @@ from gmcr.constraints.closure import Closure
 from gmcr.constraints.constraint import CONSTRAINTS, Constraint, constraint_of
 from gmcr.constraints.equal import Equal
 from gmcr.constraints.factor import FactorConstraint
+from gmcr.constraints.kinetic import Kinetic
 from gmcr.constraints.known import FixedValues, Presence
 from gmcr.constraints.layout import Layout
 from gmcr.constraints.monotonic import Monotonic

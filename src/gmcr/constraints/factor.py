@@ -137,6 +137,6 @@ def places(one: FactorConstraint, where: Any, n_places: int, layout: Layout) -> 
     found = (along >= where[0]) & (along <= where[1])
     if not found.any():
         raise InputError(
-            f"where of {one.name}, {where[0]:g} to {where[1]:g}, holds nothing of {along.min():g} to {along.max():g}."
+            f"where of {one.name} is {where[0]:g} to {where[1]:g}, and there is {along.min():g} to {along.max():g}."
         )
     return found

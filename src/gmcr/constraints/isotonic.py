@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def nearest_rising(y, lower, upper, tolerance=1.0):
     """The series nearest to y (places,) that rises, within bounds; NaN where there is none."""
     x = np.full(len(y), np.nan)
@@ -20,13 +20,13 @@ def nearest_rising(y, lower, upper, tolerance=1.0):
     return x
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def nearest_falling(y, lower, upper, tolerance=1.0):
     """The same, falling."""
     return nearest_rising(y[::-1].copy(), lower[::-1].copy(), upper[::-1].copy(), tolerance)[::-1].copy()
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def nearest_unimodal(y, lower, upper, tolerance=1.0):
     """The series nearest to y (places,) with a single maximum, within bounds; NaN where there is none."""
     n, nothing = len(y), np.empty(0)
@@ -41,13 +41,13 @@ def nearest_unimodal(y, lower, upper, tolerance=1.0):
     return x
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def distance_rising(y, lower, upper, tolerance):
     """Squared distance of y (places,) from the nearest rising series."""
     return _rise(y, lower, upper, tolerance, len(y), np.empty(0))[-1]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def distance_unimodal(y, lower, upper, tolerance):
     """Squared distance of y (places,) from the nearest series with a single maximum."""
     rising = _rise(y, lower, upper, tolerance, len(y), np.empty(0))
@@ -55,7 +55,7 @@ def distance_unimodal(y, lower, upper, tolerance):
     return (rising + falling[::-1]).min()
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _rise(y, lower, upper, tolerance, n, x):
     """Squared distances of the first 0, 1, … n places from the nearest rising series; that of all n into x.
 

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gmcr.constrained import Fit, Table, constrained_fit
+from gmcr.constrained import Fit, Rates, Table, constrained_fit
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, ReferenceProfile, constraint_of
 from gmcr.constraints.closure import as_fractions, closure_scales
 from gmcr.counting import weighed
@@ -95,6 +95,7 @@ class GMCR(Solver):
     closure_scales_ : (n_components_,) with closure, what turns concentrations into fractions; else None
     violations_ : by constraint, how far the answer is from obeying it: 0 where it does; with closure, the answer
         is `fractions_`
+    rates_ : Rates of the reactions with a `Kinetic` constraint, with errors and `intervals`; else None
     interrupted_ : whether the fit was ended early
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -120,6 +121,7 @@ class GMCR(Solver):
     path_: pd.DataFrame
     closure_scales_: FloatArray | None
     violations_: dict[str, float]
+    rates_: Rates | None
     _constraints: Constraints  # that the fit obeyed, whatever the parameters say since
     _decoded: FloatArray  # training samples as new ones are decoded, before what changes the answer alone
     _pool_covariance: FloatArray
@@ -224,6 +226,7 @@ class GMCR(Solver):
                 told = f"{asked} components were asked for, but only {count} were found."
                 warnings.warn(told, stacklevel=2)
             fitted = constrained_fit(Table(samples, weight, layout), self._constraints, solution)
+            self.rates_ = None if fitted is None else fitted.rates
             self._learn(D, samples, rows, layout, sigma, solution, fitted)
         return self
 
@@ -475,6 +478,7 @@ class GMCR(Solver):
             "noise_correlation": list(self.noise_correlation_.along),
             "interrupted": self.interrupted_,
             "violations": self.violations_,
+            "rates": None if self.rates_ is None else self.rates_.as_dict(),
         }
 
     @classmethod
@@ -504,6 +508,8 @@ class GMCR(Solver):
         model.interrupted_ = header["interrupted"]
         model._close(arrays.get("closure_scales"))
         model.violations_ = header.get("violations", {})
+        rates = header.get("rates")  # older files have none
+        model.rates_ = None if rates is None else Rates.of_dict(rates)
         return model
 
 
