@@ -35,13 +35,21 @@ class Table:
     layout: Layout
 
 
-def finish(table: Table, constraints: Constraints, S: FloatArray, supports: BoolArray | None = None) -> Fit:
+def finish(
+    table: Table,
+    constraints: Constraints,
+    S: FloatArray,
+    supports: BoolArray | None = None,
+    others: bool = True,
+) -> Fit:
     """Concentrations and profiles that obey, at the count of the pool S (components, channels).
 
     supports : (samples, components) what samples hold at most; None where they may hold all
+    others : whether to start from other pools beside S
     """
     of_C, of_S = factors(table, constraints, len(S), supports)
-    starts = [S] if supports is not None else [S, *_other_starts(table, constraints, len(S))]
+    alone = supports is not None or not others
+    starts = [S] if alone else [S, *_other_starts(table, constraints, len(S))]
     fits = [_from(table, pool, of_C, of_S) for pool in starts]
     best = min(fits, key=lambda fit: fit.left)
     if supports is not None or constraints.signed_amounts or not _rotates(table, constraints, len(S)):

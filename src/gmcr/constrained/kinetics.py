@@ -40,7 +40,7 @@ def kinetic_fit(D: FloatArray, layout: Layout, constraints: Constraints, kinetic
     left = left_over(D, np.ones(len(D)), C, S)
     steps = tuple(step.text for step in kinetic.steps)
     if kinetic.rates is not None:
-        return Fit(C, S, left, Rates(steps, np.exp(logs), np.zeros(len(logs))))
+        return Fit(C, S, left, Rates(steps, np.exp(logs), np.zeros(len(logs)), np.full(len(logs), np.inf)))
     slopes = np.array(
         [
             (_at(kinetic, logs + h, times) - _at(kinetic, logs - h, times)) / (2 * STEP)
@@ -48,7 +48,7 @@ def kinetic_fit(D: FloatArray, layout: Layout, constraints: Constraints, kinetic
         ]
     )
     runs = np.zeros(len(D)) if layout.runs is None else layout.runs.astype(float)
-    errors = log_errors(X - C @ S, C, slopes, S, times, runs)
+    errors, freedom = log_errors(X - C @ S, C, slopes, S, times, runs)
     untold = [step for step, error in zip(steps, errors) if not np.isfinite(error)]
     if untold:
         warnings.warn(
@@ -56,7 +56,7 @@ def kinetic_fit(D: FloatArray, layout: Layout, constraints: Constraints, kinetic
             "well; give rates= where they are known.",
             stacklevel=4,
         )
-    return Fit(C, S, left, Rates(steps, np.exp(logs), errors))
+    return Fit(C, S, left, Rates(steps, np.exp(logs), errors, freedom))
 
 
 def profiles(C: FloatArray, X: FloatArray, signed: bool) -> FloatArray:

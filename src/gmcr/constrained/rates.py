@@ -14,16 +14,18 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from scipy.special import logsumexp, ndtri
+from scipy.special import logsumexp, stdtrit
 
 from gmcr.validation import BoolArray, FloatArray, check_share, evenly
 
-FARTHEST = 100.0  # that a logarithm can be off
+FARTHEST = 100.0  # that a logarithm is off by, at most
 MEMORIES = 10  # times τ that are tried, from the usual step to all of the time
 SHARES = np.array(
     [0.0, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 1.0]
 )  # of the noise that has a memory
 UNTOLD = 1e-8  # of the information on combinations of constants: then they only change together
+WHITE = 0.5  # probability that a direction's noise is white, before it is seen
+PRIOR = np.log(np.where(SHARES == 0, WHITE, (1.0 - WHITE) / np.count_nonzero(SHARES)) / MEMORIES)
 MOST_TIMES = 1000  # that tell the noise's memory; more are thinned
 
 
@@ -34,11 +36,13 @@ class Rates:
     steps : what each is of, such as "A > B"
     values : rate constants, per unit of time (and of concentration, for two reactants)
     log_errors : standard errors of their logarithms; infinite for a constant that samples cannot tell
+    freedom : degrees of freedom that those are known with
     """
 
     steps: tuple[str, ...]
     values: FloatArray
     log_errors: FloatArray
+    freedom: FloatArray
 
     @property
     def errors(self) -> FloatArray:
@@ -48,7 +52,7 @@ class Rates:
     def intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Lower and upper ends of intervals that hold the true constants with this probability."""
         check_share(level, "level")
-        wide = float(ndtri(0.5 + level / 2)) * np.minimum(self.log_errors, FARTHEST)
+        wide = stdtrit(self.freedom, 0.5 + level / 2) * np.minimum(self.log_errors, FARTHEST)
         return self.values * np.exp(-wide), self.values * np.exp(wide)
 
     def __str__(self) -> str:
@@ -60,33 +64,31 @@ class Rates:
 
     def as_dict(self) -> dict[str, Any]:
         """What a file stores of it."""
-        return {
-            "steps": list(self.steps),
-            "values": self.values.tolist(),
-            "log_errors": self.log_errors.tolist(),
-        }
+        numbers = {"values": self.values, "log_errors": self.log_errors, "freedom": self.freedom}
+        return {"steps": list(self.steps)} | {name: one.tolist() for name, one in numbers.items()}
 
     @classmethod
     def of_dict(cls, stored: dict[str, Any]) -> Rates:
         """The rates that `as_dict` stored."""
-        return cls(tuple(stored["steps"]), np.array(stored["values"]), np.array(stored["log_errors"]))
+        numbers = (np.array(stored[name], dtype=float) for name in ("values", "log_errors", "freedom"))
+        return cls(tuple(stored["steps"]), *numbers)
 
 
 def log_errors(
     R: FloatArray, C: FloatArray, slopes: FloatArray, S: FloatArray, times: FloatArray, runs: FloatArray
-) -> FloatArray:
-    """Standard errors of the rate constants' logarithms: (constants,).
+) -> tuple[FloatArray, FloatArray]:
+    """Standard errors of the rate constants' logarithms, and how many degrees of freedom they are known with.
 
     R : (samples, channels) what the fit leaves;  C, S : its concentrations and profiles
     slopes : (constants, samples, components) of C by the logarithms;  times, runs : (samples,)
     """
     Q = np.linalg.qr(C)[0]
     E = slopes - Q @ (Q.T @ slopes)  # what of a change no profiles make up for
-    SS = S @ S.T
-    bread, told = _inverse(np.einsum("pnk,qnl,kl->pq", E, E, SS))
+    bread, told = _inverse(np.einsum("pnk,qnl,kl->pq", E, E, S @ S.T))
     rows = evenly(len(R), MOST_TIMES)
-    meat = _meat(R[rows], C[rows], E[:, rows], S, times[rows], runs[rows]) * (len(R) / len(rows)) ** 2
-    return np.where(told, np.sqrt(np.maximum(np.diag(bread @ meat @ bread), 0.0)), np.inf)
+    own = np.einsum("pq,qnk->pnk", bread, E)[:, rows] * (len(R) / len(rows))  # what an entry's noise does
+    variance, freedom = _variances(R[rows], C[rows], own, S, times[rows], runs[rows])
+    return np.where(told, np.sqrt(variance), np.inf), freedom
 
 
 def _inverse(information: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -99,26 +101,31 @@ def _inverse(information: FloatArray) -> tuple[FloatArray, BoolArray]:
     return (kept / values[~open_]) @ kept.T / np.outer(sizes, sizes), np.asarray(told)
 
 
-def _meat(
+def _variances(
     R: FloatArray, C: FloatArray, E: FloatArray, S: FloatArray, times: FloatArray, runs: FloatArray
-) -> FloatArray:
-    """J'ΩJ for J of rows E S: (constants, constants)."""
+) -> tuple[FloatArray, FloatArray]:
+    """Variances of the sums of noise times E S, and their degrees of freedom: (constants,) each.
+
+    E : (constants, samples, components)
+    """
     A = scipy.linalg.null_space(C.T)  # contrasts of samples that no concentrations make
     V = scipy.linalg.svd(R, full_matrices=False)[2]
     Z, B = A.T @ R @ V.T, S @ V.T  # each direction of the channels by itself
     n, apart = len(Z), np.abs(times[:, None] - times)
     together = runs[:, None] == runs
     step = float(np.median(np.diff(np.unique(times))))
-    logs, sizes, forms = [], [], []
+    logs, parts = [], []
     for memory in np.geomspace(step, max(float(apart.max()), step), MEMORIES):
         values, W = scipy.linalg.eigh(A.T @ (np.exp(-apart / memory) * together) @ A)
         y2, M = (W.T @ Z) ** 2, W.T @ (A.T @ E)
         spread = SHARES[:, None] * np.maximum(values, 1e-12) + (1.0 - SHARES[:, None])  # (shares, contrasts)
-        size = (1.0 / spread) @ y2 / n  # (shares, directions)
-        tiny = np.finfo(float).tiny
-        logs.append(-0.5 * (n * np.log(np.maximum(size, tiny)) + np.log(spread).sum(axis=1)[:, None]))
-        sizes.append(size)
-        forms.append(np.einsum("gi,pik,qil->gpqkl", spread, M, M, optimize=True))
-    likelihood = np.concatenate(logs)
-    weight = np.exp(likelihood - logsumexp(likelihood, axis=0)) * np.concatenate(sizes)
-    return np.asarray(np.einsum("ga,ka,la,gpqkl->pq", weight, B, B, np.concatenate(forms), optimize=True))
+        size = np.maximum((1.0 / spread) @ y2 / n, np.finfo(float).tiny)  # (shares, directions)
+        logs.append(-0.5 * (n * np.log(size) + np.log(spread).sum(axis=1)[:, None]) + PRIOR[:, None])
+        forms = np.einsum("gi,pik,pil->gpkl", spread, M, M, optimize=True)
+        parts.append(np.einsum("ga,ka,la,gpkl->gap", size, B, B, forms, optimize=True))
+    weight = np.exp(np.concatenate(logs) - logsumexp(np.concatenate(logs), axis=0))
+    part = np.concatenate(parts)
+    mean = np.einsum("ga,gap->ap", weight, part)
+    doubt = np.einsum("ga,gap->ap", weight, part**2) * (1.0 + 2.0 / n) - mean**2
+    total = mean.sum(axis=0)
+    return total, 2.0 * total**2 / np.maximum(doubt.sum(axis=0), np.finfo(float).tiny)

@@ -67,6 +67,10 @@ class Closure(Constraint):
         sums = summed[C.any(axis=1)].sum(axis=1)
         return float(np.abs(sums / self.total - 1.0).max(initial=0.0))
 
+    @classmethod
+    def of_words(cls, words: list[str]) -> Closure:
+        return cls(*map(float, words))
+
     def sentence(self) -> str:
         return f"concentrations of a sample sum to {self.total:g}"
 

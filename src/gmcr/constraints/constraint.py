@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from gmcr.constraints.layout import Layout
+from gmcr.errors import InputError
 from gmcr.registry import Registry, rebuilt
 from gmcr.validation import FloatArray
 
@@ -68,6 +69,11 @@ class Constraint(ABC):
         """The constraint for people."""
         return self.kind
 
+    @classmethod
+    def of_words(cls, words: list[str]) -> Self:
+        """The constraint that words after its name tell, as the shell's --constraint has them."""
+        raise InputError(f"the constraint {cls.kind} takes a table; give it in Python.")
+
     def as_dict(self) -> dict[str, Any]:
         """What a file stores of it."""
         return {"kind": self.kind} | {
@@ -91,6 +97,20 @@ def _plain(value: Any) -> Any:
 
 
 CONSTRAINTS: Registry[type[Constraint]] = Registry("constraint", Constraint)
+
+
+def constraint_of_words(text: str) -> Constraint:
+    """The constraint that a line such as "unimodal C", "closure 1" or "zero S 400:450" tells."""
+    line = " ".join(text.split())
+    kinds = sorted((kind for kind in CONSTRAINTS if f"{line} ".startswith(f"{kind} ")), key=len)
+    if not kinds:
+        raise InputError(f"{line!r:.60} is no constraint; they begin with {', '.join(CONSTRAINTS)}.")
+    try:
+        return CONSTRAINTS[kinds[-1]].of_words(line[len(kinds[-1]) :].split())
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{line!r:.60} cannot be read; see the page on constraints for its words.") from None
 
 
 def constraint_of(stored: Mapping[str, Any]) -> Constraint:

@@ -51,6 +51,10 @@ class Equal(FactorConstraint):
         np.maximum.at(high, place, chosen)
         return float(((high - low) / np.maximum(np.abs(chosen).max(axis=0), 1e-300)).max(initial=0.0))
 
+    @classmethod
+    def of_words(cls, words: list[str]) -> Equal:
+        return cls(*words)
+
     def sentence(self) -> str:
         return "concentrations at the same place of the order are equal in all runs"
 

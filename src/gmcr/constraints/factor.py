@@ -120,6 +120,12 @@ def check_where(where: Any, name: str) -> Any:
     return float(given[0]), float(given[1])
 
 
+def range_of(word: str) -> tuple[float, float]:
+    """The range that "400:450" tells."""
+    low, high = word.split(":")
+    return float(low), float(high)
+
+
 def places(one: FactorConstraint, where: Any, n_places: int, layout: Layout) -> BoolArray:
     """(places,) which channels or samples are meant by `where`."""
     if isinstance(where, np.ndarray):
@@ -137,6 +143,6 @@ def places(one: FactorConstraint, where: Any, n_places: int, layout: Layout) -> 
     found = (along >= where[0]) & (along <= where[1])
     if not found.any():
         raise InputError(
-            f"where of {one.name} is {where[0]:g} to {where[1]:g}, and there is {along.min():g} to {along.max():g}."
+            f"where of {one.name} is {where[0]:g} to {where[1]:g}, not in {along.min():g} to {along.max():g}."
         )
     return found

@@ -152,6 +152,10 @@ class Kinetic(FactorConstraint):
         found = [_fitted(off, np.log(start)) for start in self._usual_starts(times)]
         return min(float(np.abs(off(logs)).max()) for logs in found)
 
+    @classmethod
+    def of_words(cls, words: list[str]) -> Kinetic:
+        return cls(" ".join(words))
+
     def sentence(self) -> str:
         return f"concentrations follow {self.reactions}"
 

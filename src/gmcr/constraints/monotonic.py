@@ -43,6 +43,10 @@ class Monotonic(FactorConstraint):
         sizes = np.maximum(np.abs(chosen).max(axis=0, initial=0.0), 1e-300)
         return float(max(((one / sizes).max(initial=0.0) for one in wrong), default=0.0))
 
+    @classmethod
+    def of_words(cls, words: list[str]) -> Monotonic:
+        return cls(*words)
+
     def sentence(self) -> str:
         what = "concentrations over a run" if self.of == "C" else "profiles"
         return f"{what} never {'fall' if self.direction == 'up' else 'rise'}"

@@ -39,9 +39,10 @@ def read_reactions(text: str) -> list[Step]:
     """The steps that a line such as "A > B > C; C <> D" tells, forward and back one each."""
     steps = list[Step]()
     for line in filter(str.strip, re.split(r"[;,\n]", text)):
-        arrows, sides = ARROW.findall(line), [_side(part, line) for part in ARROW.split(line)]
+        arrows = ARROW.findall(line)
         if not arrows:
             raise InputError(f'reactions must have arrows, as in "A > B", not {line.strip()!r:.40}.')
+        sides = [_side(part, line) for part in ARROW.split(line)]
         for arrow, left, right in zip(arrows, sides[:-1], sides[1:]):
             steps.append(Step(f"{_written(left)} > {_written(right)}", left, right))
             if arrow.startswith("<"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.constraints.constraint import CONSTRAINTS
-from gmcr.constraints.factor import Bounds, FactorConstraint, check_where, places
+from gmcr.constraints.factor import Bounds, FactorConstraint, check_where, places, range_of
 from gmcr.constraints.layout import Layout
 from gmcr.constraints.zero_region import largest_in, zero_where
 from gmcr.errors import InputError
@@ -49,6 +49,11 @@ class Selectivity(FactorConstraint):
     def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
         factor = self.factor(C, S)
         return largest_in(factor, self._others(factor.shape, layout or Layout()))
+
+    @classmethod
+    def of_words(cls, words: list[str]) -> Selectivity:
+        of, where, component = words
+        return cls(of, range_of(where), int(component))
 
     def sentence(self) -> str:
         what = "samples" if self.of == "C" else "channels"

@@ -69,6 +69,11 @@ class Smooth(FactorConstraint):
         sizes = np.maximum(np.abs(chosen).max(axis=0, initial=0.0), 1e-300)
         return float((np.abs(off) / sizes).max(initial=0.0))
 
+    @classmethod
+    def of_words(cls, words: list[str]) -> Smooth:
+        of, *width = words
+        return cls(of, *map(float, width))
+
     def sentence(self) -> str:
         what = "concentrations over a run" if self.of == "C" else "profiles"
         return f"{what} are splines with knots {self.width:g} places apart"

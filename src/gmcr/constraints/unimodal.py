@@ -50,6 +50,11 @@ class Unimodal(FactorConstraint):
             default=0.0,
         )
 
+    @classmethod
+    def of_words(cls, words: list[str]) -> Unimodal:
+        of, *tolerance = words
+        return cls(of, *map(float, tolerance))
+
     def sentence(self) -> str:
         what = "concentration has one maximum in a run" if self.of == "C" else "profile has one maximum"
         return f"each {what}" + (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.constraints.constraint import CONSTRAINTS
-from gmcr.constraints.factor import Bounds, FactorConstraint, check_where, places
+from gmcr.constraints.factor import Bounds, FactorConstraint, check_where, places, range_of
 from gmcr.constraints.layout import Layout
 from gmcr.validation import BoolArray, FloatArray
 
@@ -38,6 +38,11 @@ class ZeroRegion(FactorConstraint):
     def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
         factor = self.factor(C, S)
         return largest_in(factor, self._region(factor.shape, layout or Layout()))
+
+    @classmethod
+    def of_words(cls, words: list[str]) -> ZeroRegion:
+        of, where, *components = words
+        return cls(of, range_of(where), components=tuple(map(int, components)) or None)
 
     def sentence(self) -> str:
         return f"{'concentrations' if self.of == 'C' else 'profiles'} are zero in a region"
