@@ -314,7 +314,7 @@ def test_trilinear_against_a_canonical_decomposition(seed):
 
 
 def test_trilinear_without_some_rows_and_entries():
-    D, C, S, slices, mode = landscape(0, noise=0.0)
+    D, _, S, slices, mode = landscape(0, noise=0.0)
     kept = np.delete(np.arange(30), [3, 17, 22])
     D = D[kept]
     D[np.random.default_rng(0).random(D.shape) < 0.1] = np.nan
@@ -344,7 +344,7 @@ def chromatograms(seed=0):
 
 
 def test_the_middle_does_not_depend_on_where_it_starts():
-    D, C, S, layout = chromatograms()
+    D, _, S, layout = chromatograms()
     table, told = Table(D, np.ones(60), layout), Constraints.of([Unimodal("C")])
     of_C, of_S = factors(table, told, 3)
     rng = np.random.default_rng(1)
@@ -358,7 +358,7 @@ def test_the_middle_does_not_depend_on_where_it_starts():
 
 
 def test_the_choice_fits_as_well_as_any_and_obeys():
-    D, C, S, layout = chromatograms()
+    D, _, S, layout = chromatograms()
     table, told = Table(D, np.ones(60), layout), Constraints.of([Unimodal("C")])
     fit = finish(table, told, S, others=False)
     free = fitted(D, told, S, layout)
@@ -425,18 +425,18 @@ def test_rate_constants_from_either_order_of_starting_values(start):
 
 
 def test_errors_of_rates_are_those_of_white_noise_where_it_is_white():
-    D, C, S, times = reaction()
-    one = Kinetic("A > B > C", times=times, start=(0.3, 0.03))
+    one = Kinetic("A > B > C", times=reaction()[3], start=(0.3, 0.03))
     found = [
         kinetic_fit(reaction(seed=seed)[0], Layout(), Constraints.of([one]), one).rates for seed in range(40)
     ]
     spread = np.std([np.log(rates.values) for rates in found], axis=0)
     told = np.median([rates.log_errors for rates in found], axis=0)
-    assert_allclose(told, spread, rtol=0.35)
+    assert (told > 0.8 * spread).all()
+    assert (told < 1.6 * spread).all()  # some memory is never ruled out
 
 
 def test_errors_of_rates_know_of_noise_with_a_memory():
-    D, C, S, times = reaction(noise=0.0)
+    D, _, S, times = reaction(noise=0.0)
     one = Kinetic("A > B > C", times=times, start=(0.3, 0.03))
     rng, found = np.random.default_rng(0), []
     root = np.linalg.cholesky(np.exp(-np.abs(times[:, None] - times) / 5.0))
@@ -568,7 +568,7 @@ def test_the_misfit_never_rises(seed):
 
 
 def test_nothing_warns_on_the_way():
-    D, C, S, layout = chromatograms(3)
+    D, _, S, layout = chromatograms(3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         finish(Table(D, np.ones(60), layout), Constraints.of([Unimodal("C", 1.05)]), S)

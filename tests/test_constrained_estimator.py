@@ -1,4 +1,4 @@
-"""Constraints through the estimator and the shell: honoured in what is returned, and plain words where they cannot."""
+"""Constraints through the estimator and the shell: honoured in what is returned, or a clear word."""
 
 import json
 
@@ -125,7 +125,7 @@ def test_each_is_honoured_and_comes_back_from_a_file(one, more, table, tmp_path)
 
 def test_trilinear_runs_have_the_same_peaks(table):
     """Of chromatograms, slices are runs and the mode is time."""
-    D, C, S = table
+    D = table[0]
     model = GMCR(n_components=3, constraints=Trilinear(RUNS, TIMES)).fit(D)
     assert model.violations_["trilinear"] < 1e-9
     first, second = model.concentrations_[:20], model.concentrations_[20:]
@@ -314,7 +314,7 @@ def test_words_that_are_none(text):
 
 
 def test_the_shell(table, tmp_path, capsys):
-    D, C, S = table
+    D = table[0]
     data = tmp_path / "runs.csv"
     pd.DataFrame(D, index=[f"{time:g}" for time in TIMES], columns=np.arange(30) + 400).to_csv(data)
     options = ["--components", "3", "--constraint", "unimodal C", "--order", "rows", "--runs", "2", "--json"]

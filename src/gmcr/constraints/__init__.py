@@ -6,8 +6,8 @@
     factor.py         `FactorConstraint`: one that bounds or shapes concentrations or profiles during the fit
     isotonic.py       nearest series that rise, fall, or have one maximum
     reactions.py      reactions as people write them, and their concentrations over time
-    nonnegative.py, at_most.py, reference.py, closure.py, unimodal.py, monotonic.py, zero_region.py, selectivity.py,
-    known.py, smooth.py, equal.py, trilinear.py, kinetic.py
+    nonnegative.py, at_most.py, reference.py, closure.py, unimodal.py, monotonic.py, zero_region.py,
+    selectivity.py, known.py, smooth.py, equal.py, trilinear.py, kinetic.py
                       one constraint each (known.py: two of what is known by entry)
 
 A new constraint is one more file (CONTRIBUTING.md). Nothing here may decode, fit or estimate noise: a constraint

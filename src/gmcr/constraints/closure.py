@@ -69,7 +69,8 @@ class Closure(Constraint):
 
     @classmethod
     def of_words(cls, words: list[str]) -> Closure:
-        return cls(*map(float, words))
+        (total,) = words or ["1"]
+        return cls(float(total))
 
     def sentence(self) -> str:
         return f"concentrations of a sample sum to {self.total:g}"
