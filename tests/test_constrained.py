@@ -272,6 +272,32 @@ def test_smooth_profiles_against_nonnegative_splines():
     assert Smooth("S", 5.0).violation(C, S) > 0.01
 
 
+def test_profiles_near_a_reference_against_a_general_solver():
+    """The squares left, and what deviations cost: no solver finds less."""
+    D, C, S = small(10, noise=0.1)
+    known = np.roll(S[0], 1)
+    told = Constraints.of([ReferenceProfile(known, weight=0.5)])
+    fit = fitted(D, told, S)
+    n = C.size
+
+    def cost(x):
+        C, S = x[:n].reshape(12, 2), x[n:].reshape(2, 15)
+        off = S[0] - max(S[0] @ known, 0) * known
+        return ((D - C @ S) ** 2).sum() + 0.5 * (C[:, 0] ** 2).sum() * (off**2).sum()
+
+    start = np.concatenate([fit.C.ravel(), fit.S.ravel()])
+    assert cost(start) == pytest.approx(fit.left)
+    bounds = [(0, None)] * len(start)
+    other = scipy.optimize.minimize(cost, start, bounds=bounds, options={"maxfun": 200_000})
+    assert fit.left <= 1.01 * other.fun
+    closeness = [
+        fitted(D, Constraints.of([ReferenceProfile(known, weight=weight)]), S).profiles[0] @ known
+        for weight in (1e-6, 0.5, 10.0, 1e6)
+    ]
+    assert (np.diff(closeness) > 0).all()
+    assert closeness[-1] > 0.9999
+
+
 def test_equal_runs_are_fitted_as_their_mean():
     D, _, S = small(8, noise=0.2)
     layout = Layout.of(np.repeat(["a", "b"], 6), np.tile(np.arange(6), 2), 12)

@@ -341,6 +341,22 @@ def test_rates_in_the_shell(tmp_path, capsys):
     assert (rates["low"] < rates["rate"]).all()
 
 
+def test_a_reference_with_a_weight(table, tmp_path):
+    D, _, S = table
+    wrong = np.roll(S[1], 2)
+    one = ReferenceProfile(wrong, weight=2.0)
+    model = GMCR(n_components=3, constraints=[one]).fit(D)
+    plain = GMCR(n_components=3).fit(D)
+    assert (plain.components_ @ one.profiles[0]).max() < model.components_[0] @ one.profiles[0] < 1 - 1e-6
+    assert model.n_fixed_ == 0
+    model.save(tmp_path / "run.gmcr")
+    again = GMCR.load(tmp_path / "run.gmcr")
+    assert again.constraints == [one]
+    assert again._constraints.find(ReferenceProfile) == one
+    with pytest.raises(InputError, match="weight of ReferenceProfile must be a positive number"):
+        ReferenceProfile(S[0], weight=-1.0)
+
+
 def test_a_reference_names_its_component(table):
     """What is known of a component by its profile can be said before the count is."""
     D, _, S = table

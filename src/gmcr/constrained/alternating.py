@@ -21,7 +21,10 @@ CONVERGED = 1e-7  # relative fall of the misfit over ten sweeps
 
 @dataclass(frozen=True)
 class Fit:
-    """Concentrations (samples, components), profiles (components, channels), and the squares that they leave."""
+    """Concentrations (samples, components), profiles (components, channels), and the squares that they leave.
+
+    Deviations from profiles that should be near count in.
+    """
 
     C: FloatArray
     S: FloatArray
@@ -65,18 +68,23 @@ def alternate(
     for sweep in range(SWEEPS):
         if has_gaps:  # as the fit has them, which leaves its misfit as it is
             X[gaps] = (C @ S)[gaps]
-        C = of_C.improved(C, X @ S.T, S @ S.T)
+        C = of_C.improved(C, X @ S.T, S @ S.T + np.diag(of_S.deviations(S.T)))
         weighted = C * weight[:, None]
         S = of_S.improved(S.T, X.T @ weighted, C.T @ weighted).T
         size = np.where(free, np.linalg.norm(S, axis=1), 1.0)
         size[size == 0] = 1.0
         C, S = C * size, S / size[:, None]
         if sweep % 10 == 9:
-            left = left_over(D, weight, C, S)
+            left = left_over(D, weight, C, S) + _pulled(weight, C, S, of_S)
             if left <= enough or last - left <= CONVERGED * left:
                 break
             last = left
-    return Fit(C, S, left_over(D, weight, C, S))
+    return Fit(C, S, left_over(D, weight, C, S) + _pulled(weight, C, S, of_S))
+
+
+def _pulled(weight: FloatArray, C: FloatArray, S: FloatArray, of_S: Factor) -> float:
+    """What profiles that should be near known ones cost."""
+    return float((weight @ C**2) @ of_S.deviations(S.T))
 
 
 def left_over(D: FloatArray, weight: FloatArray, C: FloatArray, S: FloatArray) -> float:

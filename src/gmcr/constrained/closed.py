@@ -71,7 +71,7 @@ def closed(factor: Factor, closure: Closure, X: FloatArray) -> Closed:
         raise InputError(
             f"closure cannot be met: what sample {row} may hold cannot sum to {closure.total:g}."
         )
-    shapes = factor.shaped_by, factor.shapers, factor.layout, factor.n_fixed
+    shapes = factor.shaped_by, factor.shapers, factor.layout, factor.n_fixed, factor.near, factor.pull
     return Closed(lower, upper, *shapes, closure.total, members, held)
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gmcr.constraints import Constraints, Layout
+from gmcr.constraints import Constraints, Layout, ReferenceProfile
 from gmcr.constraints.factor import FactorConstraint, Shaper
 from gmcr.errors import InputError
 from gmcr.validation import BoolArray, FloatArray
 
 INNER = 2  # times that the columns of a factor are gone through before the other factor's turn
+PULLS = 10
 LEAST = 1e-12  # norm of a known profile on its way
 
 
@@ -22,6 +23,7 @@ class Factor:
     lower, upper : (places, components) bounds of entries
     shaped_by : by component, the constraint that shapes its column, if there is one;  shapers : what it does
     layout : how samples lie;  n_fixed : the first so many columns are known up to their norm
+    near : profiles (known, channels) that the first columns are drawn to, by a `pull`
     """
 
     lower: FloatArray
@@ -30,6 +32,8 @@ class Factor:
     shapers: list[Shaper | None]
     layout: Layout
     n_fixed: int
+    near: FloatArray
+    pull: float
 
     @property
     def has_unit(self) -> BoolArray:
@@ -45,7 +49,20 @@ class Factor:
     def is_uniform(self) -> bool:
         """Whether all components must obey the same."""
         same = (self.lower == self.lower[:, :1]).all() and (self.upper == self.upper[:, :1]).all()
-        return bool(same) and not self.n_fixed and all(one is self.shaped_by[0] for one in self.shaped_by)
+        return bool(same) and not self.n_named and all(one is self.shaped_by[0] for one in self.shaped_by)
+
+    @property
+    def n_named(self) -> int:
+        """The first so many columns are known, exactly or nearly."""
+        return max(self.n_fixed, len(self.near))
+
+    def deviations(self, values: FloatArray) -> FloatArray:
+        """(components,) the pull on each column (places, components) that is near a known one."""
+        out = np.zeros(values.shape[1])
+        for j, profile in enumerate(self.near):
+            off = values[:, j] - max(float(values[:, j] @ profile), 0.0) * profile
+            out[j] = self.pull * float(off @ off)
+        return out
 
     def nearest(self, values: FloatArray, j: int) -> FloatArray:
         """Column j, nearest to these values (places,)."""
@@ -104,8 +121,20 @@ def factor_of(
     shaped_by = [None if j < n_fixed else _shaping(own, j, shape[1]) for j in range(shape[1])]
     made = {id(one): one.shaper(shape[0], layout) for one in shaped_by if one is not None}
     shapers = [None if one is None else made[id(one)] for one in shaped_by]
-    found = Factor(lower, upper, shaped_by, shapers, layout, n_fixed)
+    reference = constraints.find(ReferenceProfile) if name == "S" else None
+    soft = reference is not None and reference.weight is not None
+    near = reference.profiles if reference is not None and soft else np.empty((0, shape[0]))
+    if len(near) > shape[1]:
+        raise InputError(
+            f"there are {len(near)} reference profiles and {shape[1]} components; give n_components."
+        )
+    pull = float(reference.weight or 0.0) if reference is not None else 0.0
+    found = Factor(lower, upper, shaped_by, shapers, layout, n_fixed, near, pull)
     _check(found, own, name)
+    for j in range(len(near)):
+        if shapers[j] is not None:
+            raise InputError(f"reference profile with a weight and {own[0].name} cannot hold together.")
+        found.shapers[j] = _near(near[j], pull)
     for j in range(n_fixed):
         found.shapers[j] = _along(np.asarray(constraints.fixed)[j])
     return found
@@ -114,6 +143,19 @@ def factor_of(
 def _along(profile: FloatArray) -> Shaper:
     """What makes a column a multiple of a known profile of unit norm, never none of it."""
     return lambda values, lower, upper: max(float(values @ profile), LEAST) * profile
+
+
+def _near(profile: FloatArray, pull: float) -> Shaper:
+    """What draws a column towards multiples of a known profile of unit norm."""
+
+    def shaped(values: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        found = values
+        for _ in range(PULLS):  # of the multiple and the column in turn
+            multiple = max(float(found @ profile), LEAST)
+            found = np.clip((values + pull * multiple * profile) / (1.0 + pull), lower, upper)
+        return found
+
+    return shaped
 
 
 def _shaping(own: list[FactorConstraint], j: int, n_components: int) -> FactorConstraint | None:

@@ -101,4 +101,5 @@ def _other_starts(table: Table, constraints: Constraints, count: int) -> list[Fl
 def _rotates(table: Table, constraints: Constraints, count: int) -> bool:
     """Whether constraints leave a range of pools: a trilinear fit is unique (Kruskal 1977)."""
     settled = any(isinstance(one, Trilinear) and one.components is None for one in constraints.given)
+    settled = settled or constraints.n_named > constraints.n_fixed  # what they are near chooses
     return not settled and constraints.n_fixed < count < min(*table.D.shape, MOST_DENSE + 1)

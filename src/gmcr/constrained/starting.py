@@ -16,7 +16,7 @@ from gmcr.window.evidence import SPARSE
 from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.solver import Solution
 
-MISSES = 2.0  # times the squares left without constraints: then they do not fit these samples
+MISSES = 4.0  # times the squares left without constraints, twice the deviations: then samples do not obey
 
 
 def constrained_fit(table: Table, constraints: Constraints, solution: Solution) -> Fit | None:

@@ -67,9 +67,15 @@ class Constraints:
 
     @property
     def fixed(self) -> FloatArray | None:
-        """(known, channels) the profiles known beforehand, of unit norm."""
+        """(known, channels) the profiles known beforehand and exactly, of unit norm."""
         reference = self.find(ReferenceProfile)
-        return None if reference is None else reference.profiles
+        return None if reference is None or reference.weight is not None else reference.profiles
+
+    @property
+    def n_named(self) -> int:
+        """How many components, the first ones, are named by a profile, exact or near."""
+        reference = self.find(ReferenceProfile)
+        return 0 if reference is None else len(reference.profiles)
 
     @property
     def n_fixed(self) -> int:

@@ -71,7 +71,7 @@ def _told_count(constraints: Constraints, asked: int | None) -> int | None:
         raise InputError(f"n_components is {asked}, and the constraints speak of {told} components.")
     count = told if asked is None else asked
     for one in constraints.given:
-        if one.least_count > (constraints.n_fixed if count is None else count):
+        if one.least_count > (constraints.n_named if count is None else count):
             number = one.least_count - 1
             if count is None:
                 raise InputError(
@@ -112,8 +112,9 @@ def check_constraints(model: GMCR, n_channels: int | None = None, signs: Signs |
             f"signed={signed!r} allows negative values that NonNegative() forbids; give one of them."
         )
     constraints = Constraints.of(more, signed=signed, k_max=model.k_max)
-    if n_channels is not None and constraints.fixed is not None:
-        check_pool(constraints.fixed, n_channels, _fixed_by(model))
+    reference = constraints.find(ReferenceProfile)
+    if n_channels is not None and reference is not None:
+        check_pool(reference.profiles, n_channels, _fixed_by(model))
     if not constraints.signed and constraints.fixed is not None and (constraints.fixed < 0).any():
         raise InputError(f"{_fixed_by(model)} has negative values; pass signed=True if that is meant.")
     if constraints.signed_amounts and constraints.find(Closure) is not None:

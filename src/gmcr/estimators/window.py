@@ -469,7 +469,8 @@ class GMCR(Solver):
             arrays["reference"] = self._constraints.fixed
         if self._decoded is not self.concentrations_:
             arrays["decoded"] = self._decoded
-        obeyed = [one.as_dict() for one in self._constraints.given if not isinstance(one, ReferenceProfile)]
+        exact = self._constraints.find(ReferenceProfile) if self._constraints.n_fixed else None  # in `arrays`
+        obeyed = [one.as_dict() for one in self._constraints.given if one is not exact]
         return arrays, {
             "parameters": self._storable_parameters(),
             "constraints": obeyed,
