@@ -69,6 +69,7 @@ numbers = st.lists(st.floats(-5, 5, width=32), min_size=1, max_size=25).map(
 )
 
 
+@settings(max_examples=40, deadline=None)
 @given(numbers)
 def test_rising_and_falling_series_are_isotonic_regression(y):
     free = np.full(len(y), ANY)
@@ -80,6 +81,7 @@ def test_rising_and_falling_series_are_isotonic_regression(y):
     assert_allclose(nearest_rising(y, 0 * free.clip(0, 1), 2 * np.ones(len(y))), bounded, atol=1e-9)
 
 
+@settings(max_examples=30, deadline=None)
 @given(numbers)
 def test_the_top_of_a_unimodal_series_is_the_best_of_all(y):
     free, n = np.full(len(y), ANY), len(y)

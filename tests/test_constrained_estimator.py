@@ -324,7 +324,13 @@ def test_the_shell(table, tmp_path, capsys):
     assert model.violations_ == {"non-negative": 0.0, "unimodal C": 0.0}
     assert model.constraints == [Unimodal("C")]
     assert "--constraint" in (tmp_path / "run" / "report.html").read_text()
-    for wrong in (["--order", "names"], ["--runs", "7"], ["--constraint", "unimodal Q"], ["--runs", "x"]):
+    for wrong in (
+        ["--solver", "eb"],
+        ["--order", "names"],
+        ["--runs", "7"],
+        ["--constraint", "unimodal Q"],
+        ["--runs", "x"],
+    ):
         assert main(["fit", str(data), "-o", str(tmp_path / "other"), *options[:4], *wrong]) in (1, 2)
         assert "Traceback" not in capsys.readouterr().err
 

@@ -90,6 +90,10 @@ def fit(
     from gmcr.io.reading import read_table
     from gmcr.runs import RunFolder, in_short
 
+    if solver is Solver.eb and (constraint or order or runs):
+        raise typer.BadParameter(
+            "--constraint, --order and --runs are for the window solver; leave out --solver eb."
+        )
     table, run = read_table(data, samples_in=samples_in.value), RunFolder(output)
     if not as_json:
         print_notes(table.notes)

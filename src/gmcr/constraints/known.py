@@ -88,7 +88,10 @@ class FixedValues(_Table):
 
 @dataclass(frozen=True, eq=False)
 class Presence(_Table):
-    """Which sample holds which component: (samples, components) of 1, 0, and NaN where that is not known."""
+    """Which sample holds which component: (samples, components) of 1, 0, and NaN where that is not known.
+
+    A zero holds in the fit. A one is looked at in the answer, which is refused where the sample holds nothing of it.
+    """
 
     of: str = field(default="C", init=False)
     components: tuple[int, ...] | None = field(default=None, init=False)
