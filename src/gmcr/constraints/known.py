@@ -90,7 +90,7 @@ class FixedValues(_Table):
 class Presence(_Table):
     """Which sample holds which component: (samples, components) of 1, 0, and NaN where that is not known.
 
-    A zero holds in the fit. A one is looked at in the answer, which is refused where the sample holds nothing of it.
+    A zero holds in the fit. A one is looked for in the answer, which is refused where the sample has none of it.
     """
 
     of: str = field(default="C", init=False)
