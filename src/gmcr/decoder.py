@@ -64,6 +64,7 @@ class Decoding:
     errors : (samples, slots) standard errors of the concentrations; also computed when first asked for
     amounts : Amounts, in units and with intervals, if a calibrated model decoded the samples
     find_confidence, find_errors, find_amounts : what computes these three
+    left_out : names of constraints that held in the fit and cannot where samples are decoded one by one
     """
 
     concentrations: FloatArray
@@ -75,6 +76,7 @@ class Decoding:
     find_confidence: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
     find_errors: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
     find_amounts: Callable[[], Amounts] | None = field(default=None, repr=False, compare=False)
+    left_out: tuple[str, ...] = ()
 
     @property
     def supports(self) -> BoolArray:

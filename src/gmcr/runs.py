@@ -225,6 +225,7 @@ def in_short(model: GMCR | EBgMCR) -> str:
             f"{model.count_}\nNoise: {law.sentence()}{model.noise_correlation_.sentence()}. "
             f"R² {found.fit['r2']:.6f}. "
             f"{found.usage} selections in {found.n_samples} samples."
+            + ("" if model.rates_ is None else f"\nRate constants:\n{model.rates_}")
         )
     end = "ended by the termination rule" if model.terminated_ else "not ended by the termination rule"
     last = model.history_.iloc[-1]
@@ -260,6 +261,10 @@ def _own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
         if model.calibration_ is not None and hasattr(model, "decoding_"):
             amounts = model.decoding_.amounts.table()
             tables[AMOUNTS] = (["sample", *amounts.columns], _labelled(names_of(table), amounts.to_numpy()))
+        if model.rates_ is not None:
+            rates = model.rates_
+            columns = (rates.steps, rates.values, rates.errors, *rates.intervals())
+            tables["rates.csv"] = (["step", "rate", "error", "low", "high"], zip(*columns))
         return tables
     of_bands = ["low", "high", "epoch", "count", "r2", "usage"]
     return {

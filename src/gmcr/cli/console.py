@@ -126,16 +126,15 @@ def _command_line(context: typer.Context) -> str:
         value = context.params.get(parameter.name or "")
         if value is None or value == parameter.get_default(context) or parameter.name in ("as_json", "force"):
             continue
-        if isinstance(value, list):  # an option that was given several times
-            words += [word for one in value for word in (parameter.opts[0], str(one))]
-            continue
-        if parameter.param_type_name == "option":
-            words.append(parameter.opts[0])
-        if value is not True:
-            values = value if isinstance(value, tuple) else (value,)
-            words += [
-                one.name if isinstance(one, Path) else str(getattr(one, "value", one)) for one in values
-            ]
+        several = isinstance(value, list)  # an option that was given several times
+        for given in value if several else [value]:
+            if parameter.param_type_name == "option":
+                words.append(parameter.opts[0])
+            if given is not True:
+                values = given if isinstance(given, tuple) else (given,)
+                words += [
+                    one.name if isinstance(one, Path) else str(getattr(one, "value", one)) for one in values
+                ]
     return shlex.join(words)
 
 

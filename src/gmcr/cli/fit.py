@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 Solver = StrEnum("Solver", ["window", "eb"])
 UsageSchedule = StrEnum("UsageSchedule", ["paper", "window"])
+Order = StrEnum("Order", ["rows", "names"])
+CONSTRAINT = (
+    'What the answer must obey, such as "unimodal C", "zero S 400:450", "kinetic A > B > C"; repeatable.'
+)
+ORDER = "Order of the samples: as the rows stand, or by their names, which are numbers such as times."
+RUNS = "How many runs of equal length the samples are, or the lengths, with commas."
 FIXED = "Known profiles to keep: a model file, a table with one per row, or a library of spectra."
 SIGNED = "Whether profiles and concentrations may be negative."
 KNOWN = "Columns of DATA with known amounts, and their units, with commas: glucose=g/L,lactose=g/L."
@@ -53,6 +59,9 @@ def fit(
     ] = None,
     known: Annotated[str | None, option(KNOWN, default=False)] = None,
     known_replicates: Annotated[str | None, option(REPLICATES, default=False)] = None,
+    constraint: Annotated[list[str] | None, option(CONSTRAINT, "--constraint", default=False)] = None,
+    order: Annotated[Order | None, option(ORDER, default="not known")] = None,
+    runs: Annotated[str | None, option(RUNS, default="one")] = None,
     closure: Annotated[bool, option("Write fractions that sum to one as well.", "--closure")] = False,
     range_: steps.Range = None,
     drop: steps.Drop = None,
@@ -96,12 +105,18 @@ def fit(
       gmcr fit raman.csv -o run --range 400:1800 --despike --baseline asls
       gmcr fit mixtures.csv -o run --fixed library.csv --fixed-names "glucose,lactose"
       gmcr fit mixtures.csv -o run --known "glucose=g/L"
+      gmcr fit chromatograms.csv -o run --constraint "unimodal C" --order rows --runs 4
     """
     assumed = noise_option(noise)
+    from gmcr.constraints import constraint_of_words
     from gmcr.estimators.window import GMCR
     from gmcr.io.reading import read_table
     from gmcr.runs import RunFolder, in_short
 
+    if solver is Solver.eb and (constraint or order or runs):
+        raise typer.BadParameter(
+            "--constraint, --order and --runs are for the window solver; leave out --solver eb."
+        )
     table, run = read_table(data, samples_in=samples_in.value), RunFolder(output)
     if not as_json:
         print_notes(table.notes)
@@ -117,6 +132,7 @@ def fit(
         raise typer.BadParameter("--known-replicates needs --known with the columns of known amounts.")
     if amounts is not None and solver is Solver.eb:
         raise typer.BadParameter("--known needs the window solver; leave out --solver eb.")
+    places = Places() if solver is Solver.eb else _read_places(order, runs, table)
     model: GMCR | EBgMCR
     if solver is Solver.eb:
         try:
@@ -150,6 +166,7 @@ def fit(
             verbose=1,
             r2_band=r2_band,
             closure=closure,
+            constraints=[constraint_of_words(line) for line in constraint] if constraint else None,
             steps=through,
             background=background,
         )
@@ -161,7 +178,7 @@ def fit(
         run.begin_anew()
     started = perf_counter()
     with run.made():
-        warned = _fit(model, table, run, asked.replicates(table))
+        warned = _fit(model, table, run, places, asked.replicates(table))
         if amounts is not None and isinstance(model, GMCR):
             try:
                 model.calibrate(amounts.values, units=amounts.units, replicates=amounts.replicates)
@@ -273,7 +290,49 @@ def _column(name: str, table: Table) -> list[Any]:
     return list(table.metadata[name])
 
 
-def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder, replicates: Any) -> list[str]:
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Which run each sample belongs to, and its place there, where that was told."""
+
+    runs: list[int] | None = None
+    order: list[float] | None = None
+
+
+def _read_places(order: Order | None, runs: str | None, table: Table) -> Places:
+    """What --order and --runs say."""
+    n_samples = len(table.samples)
+    places = None
+    if order is Order.rows:
+        places = [float(row) for row in range(n_samples)]
+    elif order is Order.names:
+        try:
+            places = [float(name) for name in table.sample_names or ()]
+        except ValueError as error:
+            raise typer.BadParameter(
+                f"--order names needs samples that are named by numbers ({error})."
+            ) from None
+        if not places:
+            raise typer.BadParameter(
+                "--order names needs samples that are named by numbers, and they have no names."
+            )
+    if runs is None:
+        return Places(None, places)
+    try:
+        sizes = [int(size) for size in runs.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"--runs must be a number, or lengths with commas, not {runs!r:.40}."
+        ) from None
+    if len(sizes) == 1 and sizes[0] > 0 and n_samples % sizes[0] == 0:
+        sizes = [n_samples // sizes[0]] * sizes[0]
+    if sum(sizes) != n_samples or min(sizes) < 1:
+        raise typer.BadParameter(
+            f"--runs {runs} does not divide {n_samples} samples; give the length of each run."
+        )
+    return Places([number for number, size in enumerate(sizes) for _ in range(size)], places)
+
+
+def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder, places: Places, replicates: Any) -> list[str]:
     """Fit, and return what was warned of; both solvers go on from what an ended run has left in the folder."""
     from gmcr.estimators.window import GMCR
 
@@ -282,7 +341,9 @@ def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder, replicates: Any) ->
         return []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model.fit(table, replicates=replicates, checkpoint=run.checkpoint)
+        model.fit(
+            table, replicates=replicates, runs=places.runs, order=places.order, checkpoint=run.checkpoint
+        )
     return [(text := in_shell(str(warning.message)))[:1].upper() + text[1:] for warning in caught]
 
 

@@ -28,6 +28,10 @@ class AtMost(Constraint):
     def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
         return float(max(int(np.count_nonzero(C, axis=1).max(initial=0)) - self.k, 0))
 
+    @classmethod
+    def of_words(cls, words: list[str]) -> AtMost:
+        return cls(*map(int, words))
+
     def sentence(self) -> str:
         return f"at most {self.k} components in a sample"
 

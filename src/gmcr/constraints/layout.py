@@ -1,4 +1,4 @@
-"""How the samples of a table belong together: runs, and the order within them."""
+"""How the samples of a table belong together: runs, and the order within them; and where channels lie."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ class Layout:
 
     runs : (samples,) number of the run that each sample belongs to
     order : (samples,) place of each sample in its run, such as a time
+    axis : (channels,) where the channels lie, if that is known
     """
 
     runs: NDArray[np.intp] | None = None
     order: FloatArray | None = None
+    axis: FloatArray | None = None
 
     @classmethod
-    def of(cls, runs: Any, order: ArrayLike | None, n_samples: int) -> Layout:
+    def of(cls, runs: Any, order: ArrayLike | None, n_samples: int, axis: FloatArray | None = None) -> Layout:
         """From labels of runs and places in them, as they came; either may be None."""
         places = None
         if order is not None:
@@ -37,7 +39,7 @@ class Layout:
                 )
             check_complete(places, "order", "NaN is no place in a run")
         labels = None if runs is None else as_labels(runs, n_samples, "runs").astype(str)
-        layout = cls(None if labels is None else np.unique(labels, return_inverse=True)[1], places)
+        layout = cls(None if labels is None else np.unique(labels, return_inverse=True)[1], places, axis)
         if places is not None and len(np.unique(layout.keys(n_samples), axis=0)) < n_samples:
             raise InputError("order has two samples of a run at the same place; give each its own.")
         return layout
@@ -50,7 +52,7 @@ class Layout:
     def __getitem__(self, rows: Any) -> Layout:
         """The same for some of the samples, or for all in another order."""
         runs, order = self.runs, self.order
-        return Layout(None if runs is None else runs[rows], None if order is None else order[rows])
+        return Layout(None if runs is None else runs[rows], None if order is None else order[rows], self.axis)
 
     def keys(self, n_samples: int) -> FloatArray:
         """(samples, 2) what tells samples apart that hold the same."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from gmcr.constraints.constraint import CONSTRAINTS, Constraint, Stage
 from gmcr.constraints.layout import Layout
+from gmcr.errors import InputError
 from gmcr.validation import FloatArray
 
 
@@ -27,6 +28,16 @@ class NonNegative(Constraint):
 
     def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
         return max(_negative_share(C), _negative_share(S) if self.profiles else 0.0)
+
+    @classmethod
+    def of_words(cls, words: list[str]) -> NonNegative:
+        return cls(cls._binds_profiles(words))
+
+    @staticmethod
+    def _binds_profiles(words: list[str]) -> bool:
+        if words not in ([], ["C"]):
+            raise InputError('non-negative stands alone, or before "C" for concentrations alone.')
+        return not words
 
     def sentence(self) -> str:
         return f"no negative concentrations{' or profiles' if self.profiles else ''}"

@@ -21,7 +21,7 @@ K = TypeVar("K", bound=Constraint)
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Constraints that hold together, none of a kind twice.
+    """Constraints that hold together, none twice.
 
     What the compiled code honours by itself it takes from here: `signed`, `signed_amounts`, `most`, `fixed`.
     """
@@ -39,14 +39,16 @@ class Constraints:
 
     def also(self, *more: Constraint) -> Constraints:
         """These and more, each kind once."""
-        found = {one.kind: one for one in self.given}
+        found = list(self.given)
         for one in more:
             require(isinstance(one, Constraint), "constraints", "objects of gmcr.constraints", one)
-            if one.kind in found and found[one.kind] != one:
+            if one in found:
+                continue
+            if not one.several and any(other.kind == one.kind for other in found):
                 stands = f" ({one.parameter} stands for one too)" if one.parameter else ""
                 raise InputError(f"the constraint {one.kind} is given twice{stands}; give it once.")
-            found[one.kind] = one
-        return Constraints(tuple(found.values()))
+            found.append(one)
+        return Constraints(tuple(found))
 
     def find(self, kind: type[K]) -> K | None:
         """The constraint of this kind, if it is one of them."""
@@ -65,9 +67,15 @@ class Constraints:
 
     @property
     def fixed(self) -> FloatArray | None:
-        """(known, channels) the profiles known beforehand, of unit norm."""
+        """(known, channels) the profiles known beforehand and exactly, of unit norm."""
         reference = self.find(ReferenceProfile)
-        return None if reference is None else reference.profiles
+        return None if reference is None or reference.weight is not None else reference.profiles
+
+    @property
+    def n_named(self) -> int:
+        """How many components, the first ones, are named by a profile, exact or near."""
+        reference = self.find(ReferenceProfile)
+        return 0 if reference is None else len(reference.profiles)
 
     @property
     def n_fixed(self) -> int:
@@ -78,6 +86,24 @@ class Constraints:
         """Most components in a sample, where that was told."""
         most = self.find(AtMost)
         return None if most is None else most.k
+
+    @property
+    def count(self) -> int | None:
+        """The number of components, where constraints tell it."""
+        told = {one.name: one.count for one in self.given if one.count is not None}
+        if len(set(told.values())) > 1:
+            said = ", ".join(f"{name} {count}" for name, count in told.items())
+            raise InputError(f"constraints speak of different numbers of components: {said}.")
+        return next(iter(told.values()), None)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Names of those that hold for the samples of the fit alone: new samples are decoded one by one."""
+        # Closure holds for fractions of any sample.
+        own = [one for one in self.at("fit") if getattr(one, "of", "") == "C"] + [
+            one for one in self.given if one.couples
+        ]
+        return tuple(dict.fromkeys(one.name for one in own))
 
     def most(self, n_slots: int, n_channels: int) -> int:
         """Most components that a sample can hold over so many slots and channels."""
@@ -109,8 +135,11 @@ class Constraints:
 
     def violations(self, C: FloatArray, S: FloatArray, layout: Layout) -> dict[str, float]:
         """How far an answer is from obeying each: 0 where it does."""
-        told = {one.kind: one.violation(C, S, layout) for one in self.given}
-        return {kind: check_number(value, f"the violation of {kind}") + 0.0 for kind, value in told.items()}
+        told = dict[str, float]()
+        for one in self.given:
+            value = check_number(one.violation(C, S, layout), f"the violation of {one.name}") + 0.0
+            told[one.name] = max(value, told.get(one.name, 0.0))
+        return told
 
 
 def _made_by(one: Constraint, values: Any, like: FloatArray) -> FloatArray:

@@ -39,6 +39,7 @@ def check_options(
     require(model.callback is None or callable(model.callback), "callback", "a function", model.callback)
     constraints = model._constraints
     n_components = None if model.n_components == "auto" else check_whole(model.n_components, "n_components")
+    n_components = _told_count(constraints, n_components)
     most = model.max_components
     max_components = None if most is None else check_whole(most, "max_components")
     for name, count in (("n_components", n_components), ("max_components", max_components)):
@@ -65,6 +66,24 @@ def check_options(
     )
 
 
+def _told_count(constraints: Constraints, asked: int | None) -> int | None:
+    """The count that was asked for or that constraints tell, if they can be of one mind."""
+    told = constraints.count
+    if asked is not None and told not in (None, asked):
+        raise InputError(f"n_components is {asked}, and the constraints speak of {told} components.")
+    count = told if asked is None else asked
+    for one in constraints.given:
+        if one.least_count > (constraints.n_named if count is None else count):
+            number = one.least_count - 1
+            if count is None:
+                raise InputError(
+                    f"{one.name} speaks of component {number} before the count is known; "
+                    "give n_components, or the component's ReferenceProfile."
+                )
+            raise InputError(f"{one.name} speaks of component {number}, and there are {count}.")
+    return count
+
+
 def given_constraints(model: GMCR) -> list[Constraint]:
     """The model's own constraints; what can be gone through once only would be gone at the next fit."""
     given = model.constraints
@@ -86,7 +105,7 @@ def check_constraints(model: GMCR, n_channels: int | None = None, signs: Signs |
         )
         more.append(ReferenceProfile(known_profiles(chain, known, bool(model.signed is True))))
     if model.closure:
-        more.append(Closure())
+        more.append(Closure(when="answer"))
     signed, bound = model.signed, next((one for one in more if isinstance(one, NonNegative)), None)
     fine = isinstance(signed, bool | np.bool_) or (isinstance(signed, str) and signed in ("auto", "profiles"))
     require(fine, "signed", 'True, False, "profiles" or "auto"', signed)
@@ -99,8 +118,9 @@ def check_constraints(model: GMCR, n_channels: int | None = None, signs: Signs |
             f"signed={signed!r} allows negative values that NonNegative() forbids; give one of them."
         )
     constraints = Constraints.of(more, signed=signed, k_max=model.k_max)
-    if n_channels is not None and constraints.fixed is not None:
-        check_pool(constraints.fixed, n_channels, _fixed_by(model))
+    reference = constraints.find(ReferenceProfile)
+    if n_channels is not None and reference is not None:
+        check_pool(reference.profiles, n_channels, _fixed_by(model))
     if not constraints.signed and constraints.fixed is not None and (constraints.fixed < 0).any():
         raise InputError(f"{_fixed_by(model)} has negative values; pass signed=True if that is meant.")
     if constraints.signed_amounts and constraints.find(Closure) is not None:

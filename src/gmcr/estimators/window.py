@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from gmcr.calibration import Calibration
 from gmcr.calibration.stored import pack as pack_calibration
 from gmcr.calibration.stored import unpack as unpack_calibration
+from gmcr.constrained import Fit, Rates, Table, constrained_fit
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, ReferenceProfile, constraint_of
 from gmcr.constraints.closure import as_fractions, closure_scales
 from gmcr.counting import weighed
@@ -107,6 +108,7 @@ class GMCR(Solver):
     closure_scales_ : (n_components_,) with closure, what turns concentrations into fractions; else None
     violations_ : by constraint, how far the answer is from obeying it: 0 where it does; with closure, the answer
         is `fractions_`
+    rates_ : Rates of the reactions with a `Kinetic` constraint, with errors and `intervals`; else None
     interrupted_ : whether the fit was ended early
     calibration_ : Calibration, once known amounts were given to `calibrate`; else None
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
@@ -117,7 +119,8 @@ class GMCR(Solver):
 
     A model decodes every sample by itself, with the noise its law gives the sample and the price of the training
     run: `transform` does not depend on which other samples are beside it, and the training samples are decoded
-    by the same rule.
+    by the same rule. A constraint that couples samples, such as a single maximum over time, holds in
+    `concentrations_`, which is what `fit_transform` gives; `decode` leaves it out and says so (`left_out`).
 
     Examples
     --------
@@ -132,6 +135,7 @@ class GMCR(Solver):
     path_: pd.DataFrame
     closure_scales_: FloatArray | None
     violations_: dict[str, float]
+    rates_: Rates | None
     _constraints: Constraints  # that the fit obeyed, whatever the parameters say since
     _decoded: FloatArray  # training samples as new ones are decoded, before what changes the answer alone
     _pool_covariance: FloatArray
@@ -220,7 +224,7 @@ class GMCR(Solver):
             self._constraints = check_constraints(self, samples.shape[1], signs)
             self._tell_signs(signs)
             law, sigma = known_noise(self.noise, noise, replicates, samples, weight)
-            layout = Layout.of(runs, order, len(samples))
+            layout = Layout.of(runs, order, len(samples), self.chain_.axis_after)
             if not layout.is_open and not any(one.by_run for one in self._constraints.given):
                 warnings.warn("runs and order change nothing here: no constraint goes by them.", stacklevel=2)
             rows, repeats = distinct_samples(samples, weight, sigma, layout)
@@ -248,10 +252,41 @@ class GMCR(Solver):
             if asked is not None and count != asked:
                 told = f"{asked} components were asked for, but only {count} were found."
                 warnings.warn(told, stacklevel=2)
-            self._learn(D, samples, rows, layout, sigma, solution)
+            fitted = constrained_fit(Table(samples, weight, layout), self._constraints, solution)
+            self.rates_ = None if fitted is None else fitted.rates
+            self._learn(D, samples, rows, layout, sigma, solution, fitted)
             self._fitted_on = FittedOn(D, self.get_params(deep=False), *beside)
             self._told_to_fit, self._others = self._fitted_on.told, {}
         return self
+
+    def fit_transform(
+        self,
+        D: Samples,
+        y: Any = None,
+        *,
+        noise: ArrayLike | NoiseLaw | None = None,
+        sample_weight: ArrayLike | None = None,
+        replicates: ArrayLike | None = None,
+        runs: ArrayLike | None = None,
+        order: ArrayLike | None = None,
+        warm_start: Decomposition | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> FloatArray:
+        """The concentrations that the fit found, under all constraints: (samples, n_components_).
+
+        Parameters are those of `fit`. Without constraints that couple samples it is what `transform` gives.
+        """
+        self.fit(
+            D,
+            noise=noise,
+            sample_weight=sample_weight,
+            replicates=replicates,
+            runs=runs,
+            order=order,
+            warm_start=warm_start,
+            checkpoint=checkpoint,
+        )
+        return self.concentrations_.copy()
 
     def at(self, n_components: int, D: Samples | None = None) -> GMCR:
         """The model at another count, complete: what GMCR with this count and the same options finds.
@@ -379,10 +414,14 @@ class GMCR(Solver):
         layout: Layout,
         sigma: Sigma | None,
         solution: Solution,
+        fitted: Fit | None,
     ) -> None:
-        """Freeze the pool and the noise law, and decode the training samples as `transform` will."""
+        """Freeze the pool and the noise law, and decode the training samples as `transform` will.
+
+        fitted : what a fit under constraints made of the solution, where there are such
+        """
         self.n_components_ = solution.state.count
-        self.components_ = solution.state.S
+        self.components_ = solution.state.S if fitted is None else fitted.profiles
         self.usage_price_ = float(solution.usage_price)
         self.noise_law_ = solution.law
         self.noise_correlation_ = solution.correlation
@@ -397,7 +436,8 @@ class GMCR(Solver):
         self._judge = Judge(frozen)
         self._judge.keep(samples, out.concentrations, self._sigma(samples, out, noise), rows)
         self.decoding_ = self._judged(samples, out, noise)
-        C = self._constraints.on_answer(out.concentrations, self.components_, layout)
+        C = out.concentrations if fitted is None else fitted.concentrations
+        C = self._constraints.on_answer(C, self.components_, layout)
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
         path["chosen"] = path["level"] == solution.chosen
@@ -421,7 +461,10 @@ class GMCR(Solver):
         if not out.supports.any():
             warnings.warn("no component stands above the noise in any sample.", stacklevel=3)
         closure = self._constraints.find(Closure)
-        self._close(None if closure is None else closure_scales(self.concentrations_, closure.total))
+        if closure is None or (fitted is not None and closure.when == "fit"):
+            self._close(None if closure is None or fitted is None else fitted.scales)
+        else:
+            self._close(closure_scales(self.concentrations_, closure.total))
         self._check_answer(layout)
 
     def _keep(self, found: Decomposition) -> None:
@@ -438,7 +481,8 @@ class GMCR(Solver):
         closure = self._constraints.find(Closure)
         if closure is None or self.closure_scales_ is None:
             raise InputError("fractions need a model fitted with closure=True.")
-        return as_fractions(C, self.closure_scales_) * closure.total
+        summed = closure.speaks_of(len(self.closure_scales_))
+        return as_fractions(C, self.closure_scales_, summed) * np.where(summed, closure.total, 1.0)
 
     def _check_answer(self, layout: Layout) -> None:
         """Whether what is returned obeys what was asked for."""
@@ -446,9 +490,11 @@ class GMCR(Solver):
         self.violations_ = told.violations(self.concentrations_, S, layout)
         if self.fractions_ is not None and (closure := told.find(Closure)) is not None:
             self.violations_[closure.kind] = closure.violation(np.nan_to_num(self.fractions_), S)
-        for kind, violation in self.violations_.items():
+        for name, violation in self.violations_.items():
             if not violation <= OBEYED:
-                warnings.warn(f"the answer violates the constraint {kind}, by {violation:.2g}.", stacklevel=4)
+                raise InputError(
+                    f"the answer violates the constraint {name}, by {violation:.2g}; leave it out."
+                )
 
     def _frozen(self) -> FrozenPool:
         learned = self.components_, self._pool_covariance, self.usage_price_
@@ -463,9 +509,9 @@ class GMCR(Solver):
     def _judged(self, samples: FloatArray, out: Decoding, noise: Noise) -> Decoding:
         """The decoding `out` of samples, with confidence and errors for whoever asks for them."""
         asked = samples, out, noise
-        return replace(
-            out, find_confidence=partial(self._confidence, *asked), find_errors=partial(self._errors, *asked)
-        )
+        find = partial(self._confidence, *asked), partial(self._errors, *asked)
+        left_out = self._constraints.left_out
+        return replace(out, find_confidence=find[0], find_errors=find[1], left_out=left_out)
 
     def _confidence(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
         """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
@@ -516,7 +562,8 @@ class GMCR(Solver):
             arrays["reference"] = self._constraints.fixed
         if self._decoded is not self.concentrations_:
             arrays["decoded"] = self._decoded
-        obeyed = [one.as_dict() for one in self._constraints.given if not isinstance(one, ReferenceProfile)]
+        exact = self._constraints.find(ReferenceProfile) if self._constraints.n_fixed else None  # in `arrays`
+        obeyed = [one.as_dict() for one in self._constraints.given if one is not exact]
         calibration: Header = {}
         if self.calibration_ is not None:
             own, calibration = pack_calibration(self.calibration_)
@@ -531,6 +578,7 @@ class GMCR(Solver):
             "noise_correlation": list(self.noise_correlation_.along),
             "interrupted": self.interrupted_,
             "violations": self.violations_,
+            "rates": None if self.rates_ is None else self.rates_.as_dict(),
         }
 
     @classmethod
@@ -565,6 +613,8 @@ class GMCR(Solver):
         known = header.get("calibration")  # older files have none
         model.calibration_ = unpack_calibration(arrays, known) if known else None
         model._told_to_fit, model._others = header.get("told_to_fit", ()), {}
+        rates = header.get("rates")  # older files have none
+        model.rates_ = None if rates is None else Rates.of_dict(rates)
         return model
 
 
