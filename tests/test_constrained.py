@@ -330,9 +330,9 @@ def test_trilinear_against_a_canonical_decomposition(seed):
     )
     tensor = D.reshape(6, 5, 12)
     least = np.inf
-    for state in range(3):
+    for state in range(2):
         weights, parts = non_negative_parafac_hals(
-            tensor, 3, n_iter_max=2000, init="random", random_state=state, tol=1e-12
+            tensor, 3, n_iter_max=500, init="random", random_state=state, tol=1e-12
         )
         least = min(least, ((tensor - np.einsum("r,ir,jr,kr->ijk", weights, *parts)) ** 2).sum())
     assert fit.left <= 1.01 * least
