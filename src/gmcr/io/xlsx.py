@@ -14,6 +14,7 @@ from gmcr.errors import FileError, InputError
 from gmcr.io.cells import Cells, as_number, as_text
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts
+from gmcr.io.limits import check_archive, check_entries
 from gmcr.io.opening import FilePath
 from gmcr.io.preamble import table_of_grid
 from gmcr.io.table import Table
@@ -28,6 +29,8 @@ def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
 
     # Given as an open file, the workbook may have any name.
     with open(path, "rb") as file:
+        with zipfile.ZipFile(file) as archive:
+            check_archive(path, archive, asked)
         book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
         sheets = {sheet.title: sheet for sheet in book.worksheets}
         if asked.name is not None and asked.name not in sheets:
@@ -41,6 +44,7 @@ def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
         else:
             raise FileError(f"{path} is empty; give a sheet with a row of numbers per sample.")
     notes = [] if len(sheets) == 1 else [f"The sheet {title!r} was taken, one of {len(sheets)}."]
+    check_entries(path, len(rows) * max(len(row) for row in rows), asked)
     grid = _grid(path, rows, first)
     _refuse_formulas(path, str(title), grid, first)
     return table_of_grid(path, grid, asked, notes)
