@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 
 from gmcr.errors import FileError, InputError
@@ -58,8 +59,8 @@ def check_room(path: FilePath, size: float, asked: Asked) -> None:
     if size <= (most := room(path, asked)):
         return
     raise FileError(
-        f"{path} would take {spoken(size)} of memory where {spoken(most)} are allowed; if it is no mistake, allow "
-        f'more with memory="{_rounded_up(size)}" (--memory {_rounded_up(size)}).'
+        f"{path} would take {spoken(size)} of memory where {spoken(most)} are allowed; if it is no mistake, "
+        f'allow more with memory="{_rounded_up(size)}" (--memory {_rounded_up(size)}).'
     )
 
 
@@ -87,7 +88,7 @@ def check_archive(path: FilePath, archive: zipfile.ZipFile, asked: Asked) -> Non
         )
         for member in members
     )
-    if any(start < end for (_, end), (start, _) in zip(spans, spans[1:])):
+    if any(start < end for (_, end), (start, _) in pairwise(spans)):
         raise FileError(
             f"{path} is an archive whose members overlap, as no program writes it; save it again."
         )

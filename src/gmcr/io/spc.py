@@ -88,7 +88,7 @@ def _new(path: FilePath, file: Bytes, notes: list[str]) -> list[Spectrum]:
     doubtful = sum(trace.doubtful for trace in traces)
     if doubtful:
         notes.append(
-            f"The file says that ordinates are floats, and {doubtful} of its traces do not; they were read as floats."
+            f"The file says that ordinates are floats, {doubtful} of its traces do not; they were read as floats."
         )
     even = not flags & (ANY_Z | UNEVEN_Z)
     z_step = (z_step or traces[0].next_z - traces[0].z) if even else 0.0  # 0: each trace has its own
@@ -142,7 +142,7 @@ class _Layout:
 
 @dataclass(frozen=True, eq=False)
 class _Trace:
-    """A trace: its ordinates, its own abscissas, its places on the z axis (and the next one's) and on the w axis."""
+    """A trace: ordinates, own abscissas, its place on the z axis, the next one's, its place on the w axis."""
 
     values: FloatArray
     axis: FloatArray | None
