@@ -11,8 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gmcr.cli.console import in_shell, print_json, print_notes, reproduction, verdict, verdict_as_dict
-from gmcr.cli.options import NOISE, Data, Json, NewRun, Orientation, SamplesIn, Seed, noise_option, option
+from gmcr.cli.console import in_shell, print_json, print_notes, reproduction, say, verdict, verdict_as_dict
+from gmcr.cli.options import (
+    NOISE,
+    Data,
+    Json,
+    Memory,
+    NewRun,
+    Orientation,
+    SamplesIn,
+    Seed,
+    noise_option,
+    option,
+    samples_of,
+)
+from gmcr.cli.terminal import INTERRUPTED
 from gmcr.errors import GMCRError, InputError
 
 if TYPE_CHECKING:
@@ -60,6 +73,7 @@ def fit(
     learning_rate: Annotated[float | None, option("eb: learning rate.", default="scaled to the pool")] = None,
     seed: Seed = 0,
     samples_in: Orientation = SamplesIn.auto,
+    memory: Memory = None,
     force: Annotated[bool, option("Replace a run that is in the folder.", "--force")] = False,
     as_json: Json = False,
 ) -> None:
@@ -76,10 +90,9 @@ def fit(
     """
     assumed = noise_option(noise)
     from gmcr.estimators.window import GMCR
-    from gmcr.io.reading import read_table
     from gmcr.runs import RunFolder, in_short
 
-    table, run = read_table(data, samples_in=samples_in.value), RunFolder(output)
+    table, run = samples_of(data, samples_in, memory), RunFolder(output)
     if not as_json:
         print_notes(table.notes)
     known = Fixed() if solver is Solver.eb else _read_fixed(fixed, fixed_names, table)
@@ -137,12 +150,12 @@ def fit(
         print_json(told | {"notes": [*table.notes, *known.notes], "warnings": warned})
     else:
         print_notes(warned)
-        typer.echo(in_short(model))
-        typer.echo(verdict(contents))
-        typer.echo(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
-        typer.echo(f"Report: {run.report}")
+        say(in_short(model))
+        say(verdict(contents))
+        say(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
+        say(f"Report: {run.report}")
     if isinstance(model, GMCR) and model.interrupted_:
-        raise typer.Exit(1)
+        raise typer.Exit(INTERRUPTED)
 
 
 @dataclass(frozen=True, eq=False)

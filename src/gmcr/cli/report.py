@@ -5,10 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from gmcr.cli.console import check_suffix, print_json, print_notes, verdict, verdict_as_dict
-from gmcr.cli.options import OUTPUT, Json, Orientation, Run, SamplesIn, option, place, run_at
+from gmcr.cli.console import check_suffix, print_json, print_notes, say, verdict, verdict_as_dict
+from gmcr.cli.options import (
+    OUTPUT,
+    Json,
+    Memory,
+    Orientation,
+    Run,
+    SamplesIn,
+    option,
+    place,
+    run_at,
+    samples_of,
+)
 
 UNMIXED = "The samples that were unmixed: fit, confidence and certificate are computed anew."
 
@@ -20,6 +29,7 @@ def report(
         Path | None, option("HTML file to write instead.", *OUTPUT, default="RUN/report.html")
     ] = None,
     samples_in: Orientation = SamplesIn.auto,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
     """Make the report of a run anew, one HTML file to read and to send on; names from gmcr match are in it.
@@ -30,11 +40,10 @@ def report(
       gmcr report run mixtures.csv -o report.html
     """
     check_suffix(output, ".html")
-    from gmcr.io.reading import read_table
     from gmcr.reporting.page import write_report
 
     folder = run_at(run)
-    table = None if data is None else read_table(data, samples_in=samples_in.value)
+    table = None if data is None else samples_of(data, samples_in, memory)
     if table is not None and not as_json:
         print_notes(table.notes)
     contents = folder.contents(table, "" if data is None else data.name)
@@ -47,5 +56,5 @@ def report(
     if as_json:
         print_json({"report": str(output)} | verdict_as_dict(contents))
     else:
-        typer.echo(verdict(contents))
-        typer.echo(f"Report: {output}")
+        say(verdict(contents))
+        say(f"Report: {output}")

@@ -85,7 +85,13 @@ class Unmixer(TransformerMixin, BaseEstimator):
                 f"the samples have {came} channels and the model has {known}; put both on the same channel axis "
                 f"(X has {came} features, but {type(self).__name__} is expecting {known} features as input)."
             )
-        validate_data(self, samples if isinstance(D, Table) else D, reset=reset, skip_check_array=True)
+        try:
+            validate_data(self, samples if isinstance(D, Table) else D, reset=reset, skip_check_array=True)
+        except ValueError as error:  # its sentence stays, letter by letter: other tools know it by that
+            raise InputError(
+                "the columns of the samples do not have the names that the model's had; give the same channels, in "
+                f"the same order, or an array without names ({error})."
+            ) from error
         return samples
 
     @contextmanager
