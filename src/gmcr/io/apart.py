@@ -86,21 +86,26 @@ def main() -> None:
     os.dup2(2, 1)  # what a package prints is no part of the answer
     name, path, options, seconds = sys.argv[1:]
     asked = Asked(**json.loads(options))
-    result: Table | GMCRError
-    try:
+    with contextlib.suppress(ImportError):  # told below
         if FORMATS[name].package:
             importlib.import_module(FORMATS[name].package)  # its own memory is no part of the file's
-        _limit(asked.memory or 0, int(seconds))
-        result = read_here(path, name, asked)
-    except GMCRError as error:
-        result = error
-    except ImportError as error:
-        result = FileError(f"{path} could not be read, since {error.name} cannot be imported: {error}.")
-    except Exception as error:  # the packages' own kinds, of which there are many
-        result = damaged(path, name, error)
+    result = read_limited(path, name, asked, int(seconds))
     with open(answer, "wb") as file:
         _send(file, result)
     os._exit(0)  # the answer is out: nothing that a package does at its end may turn it into a failure
+
+
+def read_limited(path: FilePath, name: str, asked: Asked, seconds: int) -> Table | GMCRError:
+    """What a reader returns or raises, in this process, which from now on has limits of memory and time."""
+    _limit(room(path, asked), seconds)
+    try:
+        return read_here(path, name, asked)
+    except GMCRError as error:
+        return error
+    except ImportError as error:
+        return FileError(f"{path} could not be read, since {error.name} cannot be imported: {error}.")
+    except Exception as error:  # the packages' own kinds, of which there are many
+        return damaged(path, name, error)
 
 
 def _limit(memory: int, seconds: int) -> None:
