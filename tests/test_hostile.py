@@ -1,4 +1,4 @@
-"""Files that are made to do harm: each refused in a sentence, in seconds, and with no more memory than allowed."""
+"""Files that are made to do harm: each refused in a sentence, in seconds, with no more memory than allowed."""
 
 import zipfile
 
@@ -46,7 +46,7 @@ def test_hostile_files_are_refused(files):
 
 @pytest.mark.parametrize("name", ["outside_values.h5", "virtual.mat", "sparse.h5"])
 def test_the_same_in_a_process_of_its_own(files, name):
-    with pytest.raises(FileError, match="other files|would take"):
+    with pytest.raises(FileError, match=r"other files|would take"):
         gmcr.read(files[name])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -24,6 +25,8 @@ def provide_cache() -> None:
     except OSError:
         return  # numba says what is missing
     os.environ["NUMBA_CACHE_DIR"] = folder
+    if "numba" in sys.modules:  # which has read that already
+        sys.modules["numba"].config.CACHE_DIR = folder
     owner = os.getpid()
 
     def remove() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gmcr.cli.terminal import INTERRUPTED, NoReader, prepare_streams, signals, silence, speaks_unicode
+from gmcr.cli.terminal import INTERRUPTED, Kept, NoReader, prepare_streams, signals, silence, speaks_unicode
 from gmcr.errors import GMCRError, InputError, printable
 
 if TYPE_CHECKING:
@@ -28,25 +28,29 @@ def run(app: typer.Typer, name: str, argv: Sequence[str] | None) -> int:
     prepare_streams()
     given = list(sys.argv[1:] if argv is None else argv)
     arguments = [argument for argument in given if argument != "--debug"]
+    kept, lost = "interrupted; the best found so far was kept.", "interrupted before it was done."
     with signals() as came:
         try:
             code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
             code = code if isinstance(code, int) else 0
             sys.stdout.flush()
-            ended = came or code == INTERRUPTED
-            last = "interrupted; the best found so far was kept." if ended else ""
+            last = (
+                lost if code == INTERRUPTED else kept if came else ""
+            )  # typer makes the code of an interruption
+        except Kept:
+            code, last = INTERRUPTED, kept
+        except (typer.Abort, KeyboardInterrupt):
+            code, last = INTERRUPTED, lost
         except (
             NoReader,
             BrokenPipeError,
         ):  # whoever read our output has seen enough, as with `gmcr ... | head`
             silence()
             code, last = 128 + getattr(signal, "SIGPIPE", 13), ""
-        except (Exception, KeyboardInterrupt) as error:
+        except Exception as error:
             if len(arguments) < len(given):
                 raise
             code, last = int(getattr(error, "exit_code", 1)), sentence(error)
-            if isinstance(error, typer.Abort | KeyboardInterrupt):
-                code, last = INTERRUPTED, "interrupted before it was done."
     if last:
         print(f"{name}: {last}", file=sys.stderr)
     return 128 + came[0] if came else code
@@ -71,7 +75,7 @@ def in_shell(text: str) -> str:
     return text.replace("signed=True", "--signed").replace("signed=False", "--unsigned")
 
 
-def sentence(error: BaseException) -> str:
+def sentence(error: Exception) -> str:
     """An error as one line: gmcr's and typer's own say what to do, any other is unexpected."""
     if hasattr(error, "format_message"):
         text = error.format_message()

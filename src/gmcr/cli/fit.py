@@ -25,7 +25,7 @@ from gmcr.cli.options import (
     option,
     samples_of,
 )
-from gmcr.cli.terminal import INTERRUPTED
+from gmcr.cli.terminal import Kept
 from gmcr.errors import GMCRError, InputError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def fit(
         say(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
         say(f"Report: {run.report}")
     if isinstance(model, GMCR) and model.interrupted_:
-        raise typer.Exit(INTERRUPTED)
+        raise Kept
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,10 @@ _SPELLED = {
 }  # fmt: skip
 
 
+class Kept(Exception):
+    """A command was interrupted and has kept the best found so far."""
+
+
 class NoReader(Exception):
     """Nobody reads standard output any more."""
 
