@@ -36,7 +36,7 @@ def run(app: typer.Typer, name: str, argv: Sequence[str] | None) -> int:
             sys.stdout.flush()
             last = (
                 lost if code == INTERRUPTED else kept if came else ""
-            )  # typer makes the code of an interruption
+            )  # typer gives an interruption its code
         except Kept:
             code, last = INTERRUPTED, kept
         except (typer.Abort, KeyboardInterrupt):
