@@ -137,7 +137,7 @@ WORDS = (
 
 
 def altered(content, rng):
-    """A file whose parts are whole and whose numbers are not: fields, lines, or what is packed in it, are changed."""
+    """A file whose parts are whole and whose numbers are not: its fields, its lines or what is packed in it."""
     if content[:4] == b"PK\3\4":
         return _repacked(content, rng)
     if content[:2] == b"\x1f\x8b":
