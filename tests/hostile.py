@@ -154,7 +154,6 @@ def workbooks(folder):
     outside = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e9 SYSTEM "file:///etc/passwd">]>'
     sheet = SHEET.format('<row r="1"><c r="A1" t="inlineStr"><is><t>&e9;</t></is></c></row>')
     far = "".join(f'<row r="{n}"><c r="XFD{n}"><v>1</v></c></row>' for n in range(1, 12_000))
-    cells = "<c><v>1</v></c>" * 100_000
     strings = '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{}</sst>'
     strings = strings.format(f"<si><t>{'a' * 1000}</t></si>" * 400_000)
     down = SHEET.format('<row r="2000000000"><c r="A2000000000"><v>1</v></c></row>')
@@ -163,7 +162,6 @@ def workbooks(folder):
         "laughs.xlsx": workbook(laughs + sheet),
         "entity_of_a_file.xlsx": workbook(outside + sheet),
         "cells_far_out.xlsx": workbook(SHEET.format(far)),
-        "cells_repeated.xlsx": workbook(SHEET.format(f'<row r="1">{cells * 6}</row>')),
         "strings_repeated.xlsx": workbook(SHEET.format(""), strings),
         "row_two_billion.xlsx": workbook(down),
         "not_xml.xlsx": workbook("<worksheet"),
