@@ -51,7 +51,7 @@ def spc_header(
 
 
 def spc_trace(exponent=0, index=0, z=0.0, points=0, order="<"):
-    return struct.pack(order + "BbHfffIIf4s", 0, exponent, index, z, z + 1, 0.0, points, 0, 0.0, b"")
+    return struct.pack(order + "BbHfffIIf4s", 0, exponent, index, z, z + 2, 0.0, points, 0, 0.0, b"")
 
 
 def spc_files():

@@ -1,6 +1,9 @@
 """Ways to damage a file, and a model file that is damaged but whole; for the tests and for benchmarks/fuzz.py."""
 
 import copy
+import gzip
+import io
+import zipfile
 
 import numpy as np
 
@@ -100,3 +103,91 @@ def changed_arrays(arrays, rng):
     else:
         arrays[name] = np.ones((3, 2, 2))
     return arrays
+
+
+# Damage that knows how a file is built, and so gets further into its reader
+
+NUMBERS = (
+    0,
+    1,
+    2,
+    3,
+    127,
+    128,
+    255,
+    256,
+    *(2**bits + more for bits in (15, 16, 31, 32, 63, 64) for more in (-1, 0)),
+)
+FLOATS = (0.0, -1.0, 1e-300, 1e300, float("nan"), float("inf"), float("-inf"))
+WORDS = (
+    "",
+    "0",
+    "-1",
+    "nan",
+    "1e999",
+    "9" * 30,
+    "abc",
+    "(XY..XY)",
+    "(X++(Y..Y))",
+    "A%J9s99999",
+    "?",
+    "1,2;3",
+    "=1",
+)
+
+
+def altered(content, rng):
+    """A file whose parts are whole and whose numbers are not: its fields, its lines or what is packed in it."""
+    if content[:4] == b"PK\3\4":
+        return _repacked(content, rng)
+    if content[:2] == b"\x1f\x8b":
+        return gzip.compress(altered(gzip.decompress(content), rng), 1)
+    lines = content.split(b"\n")
+    if len(lines) > 4 and b"\0" not in content:
+        return _lines(lines, rng)
+    return _fields(bytearray(content), rng)
+
+
+def _repacked(content, rng):
+    source, target = io.BytesIO(content), io.BytesIO()
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        names = old.namelist()
+        chosen = names[rng.integers(len(names))]
+        for name in names:
+            member = old.read(name)
+            new.writestr(name, altered(member, rng) if name == chosen else member)
+    return target.getvalue()
+
+
+def _lines(lines, rng):
+    lines = list(lines)
+    for _ in range(rng.integers(1, 5)):
+        at, other = (int(place) for place in rng.integers(len(lines), size=2))
+        kind = rng.integers(5)
+        if kind == 0:
+            lines[at], lines[other] = lines[other], lines[at]
+        elif kind == 1:
+            lines.insert(at, lines[other])
+        elif kind == 2 and len(lines) > 1:
+            del lines[at]
+        else:
+            mark = b"=" if b"=" in lines[at] else b"," if b"," in lines[at] else b" "
+            parts = lines[at].split(mark)
+            parts[rng.integers(len(parts))] = WORDS[rng.integers(len(WORDS))].encode()
+            lines[at] = mark.join(parts)
+    return b"\n".join(lines)
+
+
+def _fields(content, rng):
+    for _ in range(rng.integers(1, 4)):
+        size = int(rng.choice([1, 2, 4, 8]))
+        # Headers stand at the beginning, and fields at multiples of their size, or of 2.
+        most = len(content) if rng.random() < 0.5 else min(len(content), 640)
+        at = int(rng.integers(max(most // 2, 1))) * 2 + (int(rng.integers(2)) if size == 1 else 0)
+        order = "little" if rng.random() < 0.8 else "big"
+        value = NUMBERS[rng.integers(len(NUMBERS))] % 256**size
+        packed = value.to_bytes(size, order)
+        if size > 2 and rng.random() < 0.3:
+            packed = np.array(FLOATS[rng.integers(len(FLOATS))], dtype=f"<f{size}").tobytes()
+        content[at : at + size] = packed
+    return bytes(content)

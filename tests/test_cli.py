@@ -384,8 +384,9 @@ def test_interrupted_fit_says_so_and_goes_on(run, mixtures, monkeypatch):
     real = solver.settle
     monkeypatch.setattr(solver, "settle", settle)
     code, out, err = run("fit", folder / "mix.csv", "-o", folder / "run")
-    assert code == 1
+    assert code == 130
     assert "The fit was interrupted; this is the best found so far." in err
+    assert err.endswith("gmcr: interrupted; the best found so far was kept.\n")
     assert "components" in out
     assert (folder / "run" / "model.gmcr").exists()
     assert (folder / "run" / "checkpoint.gmcr").exists()

@@ -712,3 +712,33 @@ def test_real_data(name, count):
     if name == "carbs":
         S = data["S"] / np.linalg.norm(data["S"], axis=1, keepdims=True)
         assert (S @ model.components_.T).max(axis=1).min() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("columns", "theirs"),
+    [
+        (
+            lambda names: [f"other {name}" for name in names],
+            "Feature names unseen at fit time:\n- other ch 0\n",
+        ),
+        (lambda names: names[:-1], "Feature names seen at fit time, yet now missing:\n- ch 95\n"),
+        (lambda names: names[::-1], "Feature names must be in the same order as they were in fit.\n"),
+    ],
+)
+def test_other_column_names_are_refused_in_scikit_learns_words_and_ours(mix, columns, theirs):
+    names = [f"ch {channel}" for channel in range(mix.D.shape[1])]
+    model = GMCR(n_components=4, random_state=0).fit(pd.DataFrame(mix.D, columns=names))
+    with pytest.raises(ValueError) as caught:
+        model.transform(pd.DataFrame(mix.D[:, : len(columns(names))], columns=columns(names)))
+    assert isinstance(caught.value, InputError)
+    message = str(caught.value)
+    assert f"The feature names should match those that were passed during fit.\n{theirs}" in message
+    assert "give the same ones in the same order" in message
+
+
+def test_another_width_is_refused_in_scikit_learns_words_and_ours(mix):
+    model = GMCR(n_components=4, random_state=0).fit(mix.D)
+    width = mix.D.shape[1]
+    theirs = f"X has {width - 1} features, but GMCR is expecting {width} features as input"
+    with pytest.raises(InputError, match=rf"put both on the same channel axis \({theirs}"):
+        model.transform(mix.D[:, 1:])

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gmcr.caching import provide_cache
+
 if TYPE_CHECKING:
     from gmcr.decoder import decode as decode
     from gmcr.decomposition import Decomposition as Decomposition
@@ -36,6 +38,7 @@ _HOME = {
     "report": "gmcr.reporting.files",
     "unfold": "gmcr.io.cube",
 }
+provide_cache()  # before anything is compiled
 __all__ = ["__version__"]
 __all__ += list(_HOME)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from gmcr.cli.console import check_suffix, print_json, print_notes, wrong_call
-from gmcr.cli.options import OUTPUT, Data, Json, Orientation, Run, SamplesIn, option, run_and_samples
+from gmcr.cli.console import check_suffix, print_json, print_notes, say, wrong_call
+from gmcr.cli.options import OUTPUT, Data, Json, Memory, Orientation, Run, SamplesIn, option, run_and_samples
 
 
 def ambiguity(
@@ -25,6 +23,7 @@ def ambiguity(
     any_support: Annotated[bool, option("Let every sample hold every component.", "--any-support")] = False,
     alpha: Annotated[float, option("How readily a value counts as more than noise.")] = 0.05,
     samples_in: Orientation = SamplesIn.auto,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
     """Could it look different and fit as well? The range of each component's profile and share of the signal.
@@ -37,7 +36,7 @@ def ambiguity(
     from gmcr.io.csv import write_csv
     from gmcr.theory.ambiguity import feasible_bands
 
-    found, table = run_and_samples(run, data, samples_in)
+    found, table = run_and_samples(run, data, samples_in, memory)
     with wrong_call():
         supports = "all" if any_support else None
         out = feasible_bands(table.samples, found, noise, c_min, closure, supports=supports, alpha=alpha)
@@ -52,6 +51,6 @@ def ambiguity(
         print_json(out.to_dict() | {"reading": table.notes})
         return
     print_notes(table.notes)
-    typer.echo(str(out))
+    say(str(out))
     if output is not None:
-        typer.echo(f"Wrote {output}.")
+        say(f"Wrote {output}.")

@@ -9,7 +9,7 @@ import typer
 
 from gmcr.cli.ambiguity import ambiguity
 from gmcr.cli.certify import certify
-from gmcr.cli.console import run
+from gmcr.cli.console import run, say
 from gmcr.cli.decode import decode
 from gmcr.cli.demo import demo
 from gmcr.cli.fit import fit
@@ -27,7 +27,7 @@ app = typer.Typer(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns 0, 1 (the work failed) or 2 (the call was wrong)."""
+    """Run the command line; returns 0, 1 (the work failed), 2 (the call was wrong) or 128 + a signal."""
     return run(app, "gmcr", argv)
 
 
@@ -40,9 +40,9 @@ def start(
     if version:
         from importlib.metadata import version as version_of
 
-        typer.echo(f"gmcr {version_of('gmcr')}")
+        say(f"gmcr {version_of('gmcr')}")
     elif context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        say(context.get_help())
 
 
 for command in (demo, fit, decode, match, certify, ambiguity, report, synth, rank, info):

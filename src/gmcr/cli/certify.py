@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from gmcr.cli.console import print_json, print_notes, wrong_call
-from gmcr.cli.options import Data, Json, Orientation, Run, SamplesIn, option, run_and_samples
+from gmcr.cli.console import print_json, print_notes, say, wrong_call
+from gmcr.cli.options import Data, Json, Memory, Orientation, Run, SamplesIn, option, run_and_samples
 
 
 def certify(
@@ -23,6 +21,7 @@ def certify(
         bool, option("The profiles are known, not learned from these samples.", "--known-pool")
     ] = False,
     samples_in: Orientation = SamplesIn.auto,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
     """What is proved about a run, under which conditions, and what speaks against it.
@@ -35,13 +34,13 @@ def certify(
     """
     from gmcr.theory.certificate import certify
 
-    found, table = run_and_samples(run, data, samples_in)
+    found, table = run_and_samples(run, data, samples_in, memory)
     with wrong_call():
         out = certify(table.samples, found, noise, alpha, k, c_min, known_pool=known_pool)
     if as_json:
         print_json(out.to_dict() | {"notes": table.notes})
         return
     print_notes(table.notes)
-    typer.echo(str(out))
-    typer.echo("")
-    typer.echo(out.components.to_string(index=False, float_format=lambda value: f"{value:.4g}", max_rows=40))
+    say(str(out))
+    say("")
+    say(out.components.to_string(index=False, float_format=lambda value: f"{value:.4g}", max_rows=40))

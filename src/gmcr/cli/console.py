@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from gmcr.cli.terminal import INTERRUPTED, Kept, NoReader, prepare_streams, signals, silence, speaks_unicode
 from gmcr.errors import GMCRError, InputError, printable
 
 if TYPE_CHECKING:
@@ -18,17 +20,40 @@ if TYPE_CHECKING:
 
 
 def run(app: typer.Typer, name: str, argv: Sequence[str] | None) -> int:
-    """Run a command line: 0, 1 (the work failed) or 2 (the call was wrong); errors are one line each."""
+    """Run a command line; errors are one line each.
+
+    Returns 0, 1 (the work failed), 2 (the call was wrong) or 128 + the signal that interrupted it; the last line
+    then says whether the best found so far was kept.
+    """
+    prepare_streams()
     given = list(sys.argv[1:] if argv is None else argv)
     arguments = [argument for argument in given if argument != "--debug"]
-    try:
-        code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
-        return code if isinstance(code, int) else 0
-    except Exception as error:
-        if len(arguments) < len(given):
-            raise
-        print(f"{name}: {sentence(error)}", file=sys.stderr)
-        return int(getattr(error, "exit_code", 1))
+    kept, lost = "interrupted; the best found so far was kept.", "interrupted before it was done."
+    with signals() as came:
+        try:
+            code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
+            code = code if isinstance(code, int) else 0
+            sys.stdout.flush()
+            last = (
+                lost if code == INTERRUPTED else kept if came else ""
+            )  # typer gives an interruption its code
+        except Kept:
+            code, last = INTERRUPTED, kept
+        except (typer.Abort, KeyboardInterrupt):
+            code, last = INTERRUPTED, lost
+        except (
+            NoReader,
+            BrokenPipeError,
+        ):  # whoever read our output has seen enough, as with `gmcr ... | head`
+            silence()
+            code, last = 128 + getattr(signal, "SIGPIPE", 13), ""
+        except Exception as error:
+            if len(arguments) < len(given):
+                raise
+            code, last = int(getattr(error, "exit_code", 1)), sentence(error)
+    if last:
+        print(f"{name}: {last}", file=sys.stderr)
+    return 128 + came[0] if came else code
 
 
 @contextmanager
@@ -56,23 +81,31 @@ def sentence(error: Exception) -> str:
         text = error.format_message()
     elif isinstance(error, GMCRError):
         text = in_shell(str(error))
-    elif isinstance(error, typer.Abort):
-        text = "interrupted."
+    elif isinstance(error, OSError) and not error.filename and error.strerror:  # of standard output
+        text = f"standard output could not be written: {error.strerror}."
     else:
         text = f"unexpected {type(error).__name__}: {error}; run again with --debug to see where."
     return printable(" ".join(text.split()))
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """A text and a line break, in what characters the stream has; typer's echo takes another one for ASCII."""
+    try:
+        print(text, file=sys.stderr if err else sys.stdout, flush=True)
+    except BrokenPipeError as error:
+        raise NoReader from error  # typer would end the process
+
+
 def print_notes(notes: Sequence[str]) -> None:
     """What was inferred, on standard error."""
     for note in notes:
-        typer.echo(printable(note), err=True)
+        say(printable(note), err=True)
 
 
 def print_json(value: Any) -> None:
     from gmcr.text import plain
 
-    typer.echo(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    say(json.dumps(plain(value), indent=2, ensure_ascii=not speaks_unicode(), allow_nan=False))
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -88,7 +121,10 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         table.add_column(Text(heading), justify="left" if text else "right", overflow="fold")
     for row in rows:
         table.add_row(*(Text(_shown(value)) for value in row))
-    Console().print(table)
+    console = Console()
+    with console.capture() as shown:  # and said by us: rich ends the process where nobody reads
+        console.print(table)
+    say(shown.get().rstrip("\n"))
 
 
 def verdict(contents: Contents) -> str:

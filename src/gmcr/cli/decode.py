@@ -7,20 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from gmcr.cli.console import check_suffix, print_json, print_notes, print_table
+from gmcr.cli.console import check_suffix, print_json, print_notes, print_table, say
 from gmcr.cli.options import (
     NOISE,
     OUTPUT,
     Data,
     Json,
+    Memory,
     Orientation,
     SamplesIn,
     noise_option,
     option,
     place,
     run_at,
+    samples_of,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def decode(
     allowed: Annotated[Path | None, option(ALLOWED)] = None,
     confidence: Annotated[bool, option(CONFIDENCE, "--confidence/--no-confidence")] = True,
     samples_in: Orientation = SamplesIn.auto,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
     """Concentrations of samples over a known pool, with 95 % intervals; samples it does not explain are flagged.
@@ -70,7 +71,7 @@ def decode(
     """
     check_suffix(output, ".csv", ".xlsx")
     assumed = noise_option(noise)
-    from gmcr.io.reading import read_allowed, read_pool, read_table
+    from gmcr.io.reading import read_allowed, read_pool
     from gmcr.runs import names_of
     from gmcr.validation import check_same_axis
 
@@ -79,7 +80,7 @@ def decode(
     if pool.is_dir():
         named = {j: match.name for j, match in folder.matches().items() if match.name}
         known = replace(known, names=tuple(named.get(j, name) for j, name in enumerate(known.names)))
-    measured = read_table(data, samples_in=samples_in.value)
+    measured = samples_of(data, samples_in, memory)
     table = measured.after(folder.chain())
     check_same_axis(table.axis, known.axis, "the pool")
     table = table.ordered_as(known.channels, "the pool")
@@ -163,13 +164,13 @@ def _as_dict(out: Decoding, pool: Pool, names: Sequence[str]) -> dict[str, Any]:
 def _print(out: Decoding, pool: Pool, names: Sequence[str], written: list[Path]) -> None:
     from gmcr.text import decoding_line
 
-    typer.echo(f"{decoding_line(out)}.")
+    say(f"{decoding_line(out)}.")
     strangers = [name for name, known in zip(names, out.known) if not known]
     if strangers:
         shown = ", ".join(strangers[:SHOWN]) + (", …" if len(strangers) > SHOWN else "")
         print_notes([f"Not explained, so that they hold something new or were measured otherwise: {shown}."])
     if written:
-        typer.echo(f"Wrote {' and '.join(map(str, written))}.")
+        say(f"Wrote {' and '.join(map(str, written))}.")
         return
     rows, C = [], out.concentrations
     reach = None if out.errors is None else out.intervals(LEVEL)[1] - C
@@ -191,7 +192,7 @@ def _print(out: Decoding, pool: Pool, names: Sequence[str], written: list[Path])
     )
     print_table(header, rows)
     if len(out.known) > SHOWN:
-        typer.echo(f"The first {SHOWN} of {len(out.known)} samples; -o FILE writes all.")
+        say(f"The first {SHOWN} of {len(out.known)} samples; -o FILE writes all.")
 
 
 def _told(amounts: Amounts) -> list[str]:

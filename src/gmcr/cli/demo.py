@@ -7,7 +7,7 @@ from time import perf_counter
 
 import typer
 
-from gmcr.cli.console import print_json, print_table, reproduction, verdict, verdict_as_dict, wrong_call
+from gmcr.cli.console import print_json, print_table, reproduction, say, verdict, verdict_as_dict, wrong_call
 from gmcr.cli.options import Components, Json, NewRun, Samples, Seed, Snr, number_of_samples
 
 
@@ -69,14 +69,14 @@ def demo(
             | {"report": str(run.report)}
         )
         return
-    typer.echo(
+    say(
         f"{len(mix.D)} samples x {mix.D.shape[1]} channels, mixtures of up to 4 components, {snr:g} dB.\n"
         "Unmixed blind: neither the number of components nor the noise was told.\n"
     )
     print_table(("", "found", "true"), [(name, *pair) for name, pair in pairs.items()])
-    typer.echo(
+    say(
         f"\nSupports exact on {compared.exact:.1%} of the samples; smallest cosine between a true profile and "
         f"the one found {compared.min_cos:.4f}; {seconds:.2f} s."
     )
-    typer.echo(verdict(contents))
-    typer.echo(f"Report: {run.report}")
+    say(verdict(contents))
+    say(f"Report: {run.report}")

@@ -12,8 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gmcr.cli import steps
-from gmcr.cli.console import in_shell, print_json, print_notes, reproduction, verdict, verdict_as_dict
-from gmcr.cli.options import NOISE, Data, Json, NewRun, Orientation, SamplesIn, Seed, noise_option, option
+from gmcr.cli.console import in_shell, print_json, print_notes, reproduction, say, verdict, verdict_as_dict
+from gmcr.cli.options import (
+    NOISE,
+    Data,
+    Json,
+    Memory,
+    NewRun,
+    Orientation,
+    SamplesIn,
+    Seed,
+    noise_option,
+    option,
+    samples_of,
+)
+from gmcr.cli.terminal import Kept
 from gmcr.errors import GMCRError, InputError
 
 if TYPE_CHECKING:
@@ -86,6 +99,7 @@ def fit(
     learning_rate: Annotated[float | None, option("eb: learning rate.", default="scaled to the pool")] = None,
     seed: Seed = 0,
     samples_in: Orientation = SamplesIn.auto,
+    memory: Memory = None,
     force: Annotated[bool, option("Replace a run that is in the folder.", "--force")] = False,
     as_json: Json = False,
 ) -> None:
@@ -110,14 +124,13 @@ def fit(
     assumed = noise_option(noise)
     from gmcr.constraints import constraint_of_words
     from gmcr.estimators.window import GMCR
-    from gmcr.io.reading import read_table
     from gmcr.runs import RunFolder, in_short
 
     if solver is Solver.eb and (constraint or order or runs):
         raise typer.BadParameter(
             "--constraint, --order and --runs are for the window solver; leave out --solver eb."
         )
-    table, run = read_table(data, samples_in=samples_in.value), RunFolder(output)
+    table, run = samples_of(data, samples_in, memory), RunFolder(output)
     if not as_json:
         print_notes(table.notes)
     asked = steps.Told(
@@ -195,14 +208,16 @@ def fit(
         print_json(told | {"notes": [*table.notes, *profiles.notes], "warnings": warned})
     else:
         print_notes([*model.chain_.did, *warned])
-        typer.echo(in_short(model))
+        say(in_short(model))
         if isinstance(model, GMCR) and model.calibration_ is not None:
-            typer.echo(f"\n{model.calibration_}\n")
-        typer.echo(verdict(contents))
-        typer.echo(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
-        typer.echo(f"Report: {run.report}")
+            say(f"\n{model.calibration_}\n")
+        say(verdict(contents))
+        say(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
+        say(f"Report: {run.report}")
     no_amounts = amounts is not None and getattr(model, "calibration_", None) is None
-    if isinstance(model, GMCR) and (model.interrupted_ or no_amounts):
+    if isinstance(model, GMCR) and model.interrupted_:
+        raise Kept
+    if no_amounts:
         raise typer.Exit(1)
 
 

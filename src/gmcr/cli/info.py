@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from gmcr.cli.console import print_json, print_notes, print_table
-from gmcr.cli.options import Json, Orientation, SamplesIn, place
+from gmcr.cli.console import print_json, print_notes, print_table, say
+from gmcr.cli.options import Json, Memory, Orientation, SamplesIn, place, samples_of
 
 if TYPE_CHECKING:
     from gmcr.io.table import Table
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
 def info(
     file: Annotated[Path, place("FILE", "A data file, a folder of spectra or a model file.")],
     samples_in: Orientation = SamplesIn.auto,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
     """What is in a data or model file.
@@ -25,7 +24,7 @@ def info(
     Example:
       gmcr info truth.gmcr
     """
-    from gmcr.io.reading import MODEL, read_table
+    from gmcr.io.reading import MODEL
 
     if file.suffix.lower() == MODEL:
         from gmcr.decomposition import Decomposition
@@ -36,9 +35,9 @@ def info(
         if as_json:
             print_json({"kind": "model"} | sizes | {name: getattr(model, name) for name in names})
         else:
-            typer.echo(str(model))
+            say(str(model))
         return
-    table = read_table(file, samples_in=samples_in.value)
+    table = samples_of(file, samples_in, memory)
     facts = _facts(table)
     if as_json:
         print_json({"kind": "data"} | facts | {"notes": table.notes})

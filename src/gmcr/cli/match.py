@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from gmcr.cli.console import check_suffix, print_json, print_notes
+from gmcr.cli.console import check_suffix, print_json, print_notes, say
 from gmcr.cli.options import OUTPUT, Json, Orientation, SamplesIn, option, place, run_at
 
 SHIFT = "Largest shift, in units of the axis, that counts as the same spectrum."
@@ -62,6 +60,6 @@ def match(
         written = None if output is None else str(output)
         print_json(found.as_dict() | {"notes": [*shelf.notes, *found.notes], "written": written})
         return
-    typer.echo(str(found))
+    say(str(found))
     if output is not None:
-        typer.echo(f"\nWrote {output}.")
+        say(f"\nWrote {output}.")

@@ -39,6 +39,12 @@ Data = Annotated[Path, place("DATA", SAMPLES)]
 Run = Annotated[Path, place("RUN", "Run folder, or its model file (.gmcr).")]
 NewRun = Annotated[Path, typer.Option(*OUTPUT, metavar="RUN", help="Folder to write the run to.")]
 Orientation = Annotated[SamplesIn, option("Where a table has its samples.", "--samples-in", "--orientation")]
+Memory = Annotated[
+    str | None,
+    option(
+        "Most memory that reading data may take, such as 4G.", default="256 MB and 100 times the file's size"
+    ),
+]
 Components = Annotated[int, option("Number of components.")]
 Samples = Annotated[int | None, option("Number of samples.", default="4 per component")]
 Snr = Annotated[float, option("Signal-to-noise ratio in dB.")]
@@ -72,13 +78,24 @@ def run_at(path: Path) -> RunFolder:
         return RunFolder.at(path)
 
 
-def run_and_samples(run: Path, data: Path, samples_in: SamplesIn) -> tuple[Decomposition, Table]:
-    """What a run found, and samples on the same axis."""
+def samples_of(data: Path, samples_in: SamplesIn, memory: str | None) -> Table:
+    """The samples of a data file, as --samples-in and --memory say."""
+    from gmcr.io.limits import as_memory
     from gmcr.io.reading import read_table
+
+    with wrong_call():
+        allowed = as_memory(memory)
+    return read_table(data, samples_in=samples_in.value, memory=allowed)
+
+
+def run_and_samples(
+    run: Path, data: Path, samples_in: SamplesIn, memory: str | None
+) -> tuple[Decomposition, Table]:
+    """What a run found, and samples on the same axis."""
     from gmcr.validation import check_same_axis
 
     folder = run_at(run)
     found = folder.solution()
-    table = read_table(data, samples_in=samples_in.value).after(folder.chain(), training=True)
+    table = samples_of(data, samples_in, memory).after(folder.chain(), training=True)
     check_same_axis(table.axis, found.axis, "the pool")
     return found, table.ordered_as(found.channels, "the pool")

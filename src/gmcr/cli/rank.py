@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import typer
-
-from gmcr.cli.console import print_json, print_notes
-from gmcr.cli.options import Data, Json, Orientation, SamplesIn
+from gmcr.cli.console import print_json, print_notes, say
+from gmcr.cli.options import Data, Json, Memory, Orientation, SamplesIn, samples_of
 
 
-def rank(data: Data, samples_in: Orientation = SamplesIn.auto, as_json: Json = False) -> None:
+def rank(
+    data: Data, samples_in: Orientation = SamplesIn.auto, memory: Memory = None, as_json: Json = False
+) -> None:
     """The quick look at the number of components: rules on the singular values, and whether they agree.
 
     \b
     Example:
       gmcr rank mixtures.csv
     """
-    from gmcr.io.reading import read_table
     from gmcr.rank import estimate_rank
 
-    table = read_table(data, samples_in=samples_in.value)
+    table = samples_of(data, samples_in, memory)
     report = estimate_rank(table.samples)
     if as_json:
         told = {name: getattr(report, name) for name in ("count", "agree", "scaling", "white")}
@@ -27,4 +26,4 @@ def rank(data: Data, samples_in: Orientation = SamplesIn.auto, as_json: Json = F
         print_json(told | {"counts": counts, "notes": [*table.notes, *report.notes]})
     else:
         print_notes(table.notes)
-        typer.echo(str(report))
+        say(str(report))

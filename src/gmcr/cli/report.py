@@ -5,10 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from gmcr.cli.console import check_suffix, print_json, print_notes, verdict, verdict_as_dict
-from gmcr.cli.options import OUTPUT, Json, Orientation, Run, SamplesIn, option, place, run_at
+from gmcr.cli.console import check_suffix, print_json, print_notes, say, verdict, verdict_as_dict
+from gmcr.cli.options import (
+    OUTPUT,
+    Json,
+    Memory,
+    Orientation,
+    Run,
+    SamplesIn,
+    option,
+    place,
+    run_at,
+    samples_of,
+)
 
 COUNT = "Report another count instead, to RUN/report_COUNT.html; needs DATA, and the time of a fit."
 UNMIXED = "The samples that were unmixed: fit, confidence and certificate are computed anew."
@@ -22,6 +31,7 @@ def report(
     ] = None,
     components: Annotated[int | None, option(COUNT, default="as found", least=1)] = None,
     samples_in: Orientation = SamplesIn.auto,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
     """Make the report of a run anew, one HTML file to read and to send on; names from gmcr match are in it.
@@ -33,11 +43,10 @@ def report(
       gmcr report run mixtures.csv --components 4
     """
     check_suffix(output, ".html")
-    from gmcr.io.reading import read_table
     from gmcr.reporting.page import write_report
 
     folder = run_at(run)
-    table = None if data is None else read_table(data, samples_in=samples_in.value)
+    table = None if data is None else samples_of(data, samples_in, memory)
     if table is not None and not as_json:
         print_notes(table.notes)
     source = "" if data is None else data.name
@@ -56,5 +65,5 @@ def report(
     if as_json:
         print_json({"report": str(output)} | verdict_as_dict(contents))
     else:
-        typer.echo(verdict(contents))
-        typer.echo(f"Report: {output}")
+        say(verdict(contents))
+        say(f"Report: {output}")

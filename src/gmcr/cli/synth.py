@@ -6,9 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from gmcr.cli.console import check_suffix, print_json, wrong_call
+from gmcr.cli.console import check_suffix, print_json, say, wrong_call
 from gmcr.cli.options import OUTPUT, Components, Json, Samples, Seed, Snr, number_of_samples, option
 
 ProfileKind = StrEnum("ProfileKind", ["orthonormal", "peaks", "bands"])
@@ -75,4 +73,4 @@ def synth(
         shape = {"samples": len(mix.D), "channels": mix.D.shape[1], "components": len(mix.S)}
         print_json({"written": written} | shape)
     else:
-        typer.echo(f"Wrote {' and '.join(written)}: {mix!r}.")
+        say(f"Wrote {' and '.join(written)}: {mix!r}.")

@@ -73,6 +73,8 @@ class Unmixer(TransformerMixin, BaseEstimator):
 
     def _samples(self, D: Samples, *, reset: bool) -> FloatArray:
         """The samples checked; with `reset`, their channels are those to be learned, else those that were."""
+        if not reset and hasattr(D, "columns"):
+            self._check_names(D)
         try:
             samples = check_samples(D, allow_constant=not reset, copy=False)
         except InputError as error:
@@ -89,6 +91,16 @@ class Unmixer(TransformerMixin, BaseEstimator):
             )
         validate_data(self, samples if isinstance(D, Table) else D, reset=reset, skip_check_array=True)
         return samples
+
+    def _check_names(self, D: Any) -> None:
+        """Refuse columns of other names than the training samples had, in scikit-learn's words and in ours."""
+        try:
+            validate_data(self, D, reset=False, skip_check_array=True)
+        except ValueError as error:  # its sentence stays, letter by letter: other tools know it by that
+            raise InputError(
+                "the samples do not have the channels of the model, by the names or the number of their columns; "
+                f"give the same ones in the same order, or an array without names ({error})."
+            ) from error
 
     @contextmanager
     def _kept_if_refused(self) -> Iterator[None]:

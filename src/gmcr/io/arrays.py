@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gmcr.errors import FileError
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.limits import check_archive, check_size
 from gmcr.io.opening import FilePath, check_exists
 from gmcr.io.table import Table
 from gmcr.io.variables import Variable, table_of
@@ -20,25 +21,29 @@ from gmcr.io.variables import Variable, table_of
 
 def read_arrays(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Samples from an .npy or .npz file; `axis` beside them is the axis."""
-    return table_of(path, [Variable(key, array) for key, array in _load(path).items()], asked)
+    return table_of(path, [Variable(key, array) for key, array in _load(path, asked).items()], asked)
 
 
-def _load(path: FilePath) -> dict[str, NDArray[Any]]:
+def _load(path: FilePath, asked: Asked) -> dict[str, NDArray[Any]]:
     """The arrays of an .npz file by name, or of an .npy file under the name ""."""
     file = check_exists(path)
     try:
         with open(file, "rb") as opened:
             if opened.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
                 opened.seek(0)
+                check_size(path, asked)
                 return {"": _array(opened, file.stat().st_size)}
             opened.seek(0)
             with zipfile.ZipFile(opened) as archive:
+                check_archive(path, archive, asked)
                 arrays = {}
                 for entry in archive.infolist():
                     with archive.open(entry) as member:
                         name = entry.filename.removesuffix(".npy")
                         arrays[name] = _array(cast(BinaryIO, member), entry.file_size)
                 return arrays
+    except FileError:
+        raise
     except Exception as error:  # of numpy, zipfile, zlib and tokenize, each with kinds of its own
         raise FileError(f"{path} is damaged or not a numpy file of plain numbers: {error}.") from error
 

@@ -15,6 +15,7 @@ from gmcr.errors import FileError, InputError
 from gmcr.io.cells import Cells, as_number
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts
+from gmcr.io.limits import check_entries
 from gmcr.io.opening import FilePath, decoded, read_bytes
 from gmcr.io.preamble import table_of_grid
 from gmcr.io.table import Table
@@ -37,7 +38,7 @@ def read_csv(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Read a text table of numbers; how it is written and laid out is inferred, and told in the notes."""
     notes: list[str] = []
     try:
-        grid = _read_grid(path, notes)
+        grid = _read_grid(path, notes, asked)
     except csv.Error as error:
         raise FileError(f"{path} is not a text table: {error}; export it as CSV.") from error
     return table_of_grid(path, grid, asked, notes)
@@ -79,7 +80,7 @@ def _quoted(cell: str) -> str:
 # From text to cells
 
 
-def _read_grid(path: FilePath, notes: list[str]) -> Grid:
+def _read_grid(path: FilePath, notes: list[str], asked: Asked) -> Grid:
     lines, skipped = _numbered_lines(path)
     if skipped:
         notes.append(f"{skipped} comment line{'s' if skipped > 1 else ''} left out.")
@@ -97,6 +98,7 @@ def _read_grid(path: FilePath, notes: list[str]) -> Grid:
     written = f"Cells are separated by {_SPOKEN[delimiter]}{mark}."
     notes.append(written if width > 1 else "There is one column.")
 
+    check_entries(path, len(lines) * width, asked)  # lines of text are filled up to the width of the table
     texts: Texts = {}
     ended = width > 2 and all(len(row) == width and not row[-1].strip() for row in rows_seen)
     table = list(_one_width(path, _split(lines, delimiter), width, decimal, named, ended))

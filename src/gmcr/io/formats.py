@@ -26,7 +26,8 @@ class Asked:
     """What the caller says about a file.
 
     What the array with the samples may be `called`, the likeliest first; whether the cells are `marks`, yes or no
-    for the row's and the column's name (`gmcr.io.marks`); the rest as `gmcr.read` takes it.
+    for the row's and the column's name (`gmcr.io.marks`); the bytes of `memory` that reading may take, None for
+    what `gmcr.io.limits` allows; the rest as `gmcr.read` takes it.
     """
 
     samples_in: str = "auto"
@@ -34,6 +35,7 @@ class Asked:
     name: str | None = None
     channel_axis: int | None = None
     marks: bool = False
+    memory: int | None = None
 
     def __post_init__(self) -> None:
         if self.samples_in not in ("auto", "rows", "columns"):

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gmcr.errors import FileError
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.limits import COPIES, check_room
 from gmcr.io.opening import FilePath, text_of
 from gmcr.io.table import Table
 from gmcr.io.variables import Variable, last, table_of
@@ -19,24 +21,55 @@ def read_hdf5(path: FilePath, asked: Asked = NOTHING) -> Table:
     """
     import h5py
 
-    variables: list[Variable] = []
+    found: dict[str, Any] = {}  # datasets that may matter
 
-    def visit(key: str, item: Any) -> None:
-        if not isinstance(item, h5py.Dataset) or not item.shape or key.startswith("#refs#"):
-            return
+    def visit(key: str, item: Any) -> FileError | None:
+        if not isinstance(item, h5py.Dataset):
+            return None
+        if item.external or item.is_virtual:
+            return _reaches_out(path, key, "has its values in" if item.external else "is put together from")
+        if not item.shape or key.startswith("#refs#"):
+            return None
         wanted = asked.name in (None, key, last(key))
-        if item.dtype.kind in "fiucb" and (wanted or item.ndim < 2):
-            variables.append(_numbers(key, item))
-        elif h5py.check_string_dtype(item.dtype) is not None and item.ndim == 1:
-            variables.append(Variable(key, np.array(item.asstr(errors="replace")[()], dtype=str)))
+        numbers = item.dtype.kind in "fiucb" and (wanted or item.ndim < 2)
+        if numbers or (h5py.check_string_dtype(item.dtype) is not None and item.ndim == 1):
+            found[key] = item
+        return None
 
     with h5py.File(path, "r") as file:
-        file.visititems(visit)
+        _refuse_links(path, file)
+        if (error := file.visititems(visit)) is not None:  # an error must not pass through HDF5's own code
+            raise error
+        sizes = (item.size * max(item.dtype.itemsize, 8) for item in found.values())
+        check_room(path, COPIES * sum(sizes), asked)
+        variables = [
+            _numbers(key, item)
+            if item.dtype.kind in "fiucb"
+            else Variable(key, np.array(item.asstr(errors="replace")[()], dtype=str))
+            for key, item in found.items()
+        ]
         matlab = any("MATLAB_class" in file[variable.name].attrs for variable in variables)
     notes = ["MATLAB's arrays are stored transposed in this file and were turned."] if matlab else []
     if matlab:
         variables = [Variable(v.name, v.values.T, v.dims[::-1], v.unit) for v in variables]
     return table_of(path, variables, asked, notes)
+
+
+def _refuse_links(path: FilePath, file: Any) -> None:
+    """Refuse a file with a link to another one, also where nothing would follow it."""
+    from h5py import h5l
+
+    def visit(key: bytes, link: Any) -> bytes | None:
+        return None if link.type in (h5l.TYPE_HARD, h5l.TYPE_SOFT) else key
+
+    if (key := file.id.links.visit(visit, info=True)) is not None:
+        raise _reaches_out(path, key.decode("utf-8", "replace"), "links to")
+
+
+def _reaches_out(path: FilePath, key: str, how: str) -> FileError:
+    return FileError(
+        f"{path} {key!r:.60} {how} other files, which could be any of yours; copy the values into one file."
+    )
 
 
 def _numbers(name: str, dataset: Any) -> Variable:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.limits import check_entries
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
 from gmcr.io.variables import Variable, table_of
@@ -17,8 +19,10 @@ DEEPEST = 8  # structures within structures that are looked into
 
 def read_mat(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Samples from the matrices of a MAT file; fields of structures are named structure/field."""
-    from scipy.io import loadmat
+    from scipy.io import loadmat, whosmat
 
+    # Of a sparse matrix too: it becomes a dense one.
+    check_entries(path, sum(math.prod(shape) for _, shape, _ in whosmat(path)), asked)
     content = loadmat(path, chars_as_strings=True)
     variables = [
         variable

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
+from gmcr.io.limits import check_entries
 from gmcr.io.opening import FilePath, text_of
 from gmcr.io.table import Table
 from gmcr.io.variables import Variable, table_of
@@ -16,7 +18,8 @@ def read_netcdf(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Samples from the variables of a NetCDF file; coordinates are axes, and fill values are missing entries."""
     from scipy.io import netcdf_file
 
-    with netcdf_file(path, "r", mmap=False, maskandscale=True) as file:
+    with netcdf_file(path, "r", mmap=True, maskandscale=True) as file:  # mapped: nothing is loaded yet
+        check_entries(path, sum(math.prod(variable.shape) for variable in file.variables.values()), asked)
         variables = [_variable(key, variable) for key, variable in file.variables.items() if variable.shape]
     return table_of(path, variables, asked)
 

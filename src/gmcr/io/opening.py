@@ -71,10 +71,8 @@ def parsing(path: FilePath, format_name: str) -> Iterator[None]:
     """What numbers that make no sense lead to leaves as one FileError; a mistake of ours does not hide in it."""
     try:
         yield
-    except GMCRError:
+    except (GMCRError, MemoryError):
         raise
-    except MemoryError as error:
-        raise FileError(f"{path} asks for more memory than there is; it is damaged or too large.") from error
     except (Cut, struct.error, ValueError, LookupError, ArithmeticError) as error:
         raise damaged(path, format_name, error) from error
 

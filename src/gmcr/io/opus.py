@@ -30,6 +30,11 @@ KINDS = {
     18: "arithmetic transmittance", 1: "spectrum", 3: "phase", 2: "interferogram",
 }  # fmt: skip
 SIDES = {1: "sample", 2: "reference", 3: ""}
+PARTS = {1: "real part of", 2: "imaginary part of"}  # of complex data; 3 is their amplitude
+DERIVATIVES = {1: "first derivative of", 2: "second derivative of", 3: "derivative of"}
+CHANNELS = 32  # added to the kind of ordinate for each further channel of a detector
+NUMBERS = {1: "f4", 2: "i4"}  # by DPF, the format of data points
+MOST_STATUS = 100  # blocks of parameters that may describe one spectrum
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,20 @@ class _Block:
 
     @property
     def label(self) -> str:
-        return " ".join(filter(None, (SIDES.get(self.side, ""), KINDS.get(self.kind, f"kind {self.kind}"))))
+        channel, kind = divmod(self.kind, CHANNELS)
+        words = (
+            DERIVATIVES.get(self.derivative),
+            PARTS.get(self.part),
+            SIDES.get(self.side),
+            KINDS.get(kind, f"kind {kind}"),
+            f"of channel {channel + 1}" if channel else None,
+        )
+        return " ".join(filter(None, words))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is no derivative and no part of complex data."""
+        return self.derivative == 0 and self.part not in PARTS
 
     @property
     def holds_data(self) -> bool:
@@ -65,12 +83,14 @@ def read_opus(path: FilePath, asked: Asked = NOTHING) -> Table:
         raise FileError(f"{path} is no Bruker OPUS file: it does not begin as one.")
     file = Bytes(content)
     blocks = _directory(file)
-    data = _wanted(path, [block for block in blocks if block.holds_data], asked.name)
+    data, notes = _wanted(path, [block for block in blocks if block.holds_data], asked.name)
     status = _status(file, blocks, data)
     points, first, last = int(status["NPT"]), float(status["FXV"]), float(status["LXV"])
     if not (0 < points <= len(content) // 4 and np.isfinite([first, last]).all()):
         raise Cut
-    rows = _series(file, data, points) if data.form == SERIES else [_row(file, data, points)]
+    if (kind := NUMBERS.get(status.get("DPF", 1))) is None:
+        raise ValueError(f"its data points are of the format {status['DPF']}, which is not known")
+    rows = _series(file, data, points, kind) if data.form == SERIES else [_row(file, data, points, kind)]
     scale = float(status.get("CSF", 1.0))
     facts = {"ordinate": data.label}
     for block in blocks:
@@ -80,7 +100,7 @@ def read_opus(path: FilePath, asked: Asked = NOTHING) -> Table:
     axis = np.linspace(first, last, points)
     unit = UNITS.get(str(status.get("DXU", "")).strip())
     spectra = [Spectrum(row * scale, axis, sample, unit, facts) for row in rows]
-    return join(path, spectra, [f"The {data.label} of the file was taken."])
+    return join(path, spectra, notes, asked)
 
 
 def _directory(file: Bytes) -> list[_Block]:
@@ -94,21 +114,31 @@ def _directory(file: Bytes) -> list[_Block]:
             raise Cut
         parts = (code & 3, code >> 2 & 3, code >> 4 & 63, code >> 10 & 127, code >> 17 & 3, code >> 19 & 7)
         blocks.append(_Block(*parts, offset, 4 * words))
+    if sum(block.size for block in blocks if block.parameters) > len(file):
+        raise ValueError(
+            "its blocks of parameters overlap"
+        )  # or reading each takes as long as a file is asked to
     return blocks
 
 
-def _wanted(path: FilePath, data: list[_Block], name: str | None) -> _Block:
+def _wanted(path: FilePath, data: list[_Block], name: str | None) -> tuple[_Block, list[str]]:
+    """The block of ordinates to take, and what to tell: of several of a kind the last, which OPUS added last."""
     held = ", ".join(block.label for block in data) or "nothing"
     if name is not None:
         asked = [block for block in data if block.label == name]
         if not asked:
             raise InputError(f"{path} holds no {name!r:.40}, but {held}; name one of these.")
-        return asked[-1]
-    ratios = [block for block in data if block.side == 3 or (block.side == 1 and block.kind == 1)]
-    known = [block for kind in KINDS for block in ratios if block.kind == kind]
-    if not known:
-        raise InputError(f"{path} holds no measured spectrum, but {held}; say the name of one of these.")
-    return known[0]
+    else:
+        ratios = [block for block in data if block.side == 3 or (block.side == 1 and block.kind == 1)]
+        known = [block for kind in KINDS for block in ratios if block.kind == kind and block.is_plain]
+        asked = [block for block in known if block.label == known[0].label]
+        if not asked:
+            raise InputError(f"{path} holds no measured spectrum, but {held}; say the name of one of these.")
+    chosen = max(asked, key=lambda block: block.start)
+    notes = [f"The {chosen.label} of the file was taken."]
+    if len(asked) > 1:
+        notes.append(f"The file holds {len(asked)} of them; the last one was taken.")
+    return chosen, notes
 
 
 def _status(file: Bytes, blocks: list[_Block], data: _Block) -> dict[str, Any]:
@@ -117,8 +147,11 @@ def _status(file: Bytes, blocks: list[_Block], data: _Block) -> dict[str, Any]:
     found = [status for status in found if {"NPT", "FXV", "LXV"} <= set(status)]
     if not found:
         raise ValueError("it does not say where its spectrum begins and ends")
+    if len(found) > MOST_STATUS:
+        raise ValueError(f"it describes its spectrum {len(found)} times")
     for status in found if len(found) > 1 and data.form not in (SERIES, COMPACT) else []:
-        row = _row(file, data, min(int(status["NPT"]), data.size // 4)) * float(status.get("CSF", 1.0))
+        points, kind = min(int(status["NPT"]), data.size // 4), NUMBERS.get(status.get("DPF", 1), "f4")
+        row = _row(file, data, points, kind) * float(status.get("CSF", 1.0))
         if np.isclose(row.min(), status.get("MNY", 0)) and np.isclose(row.max(), status.get("MXY", 0)):
             return status
     return found[0]
@@ -146,14 +179,14 @@ def _parameters(file: Bytes, block: _Block) -> dict[str, Any]:
     return values
 
 
-def _row(file: Bytes, block: _Block, points: int) -> FloatArray:
+def _row(file: Bytes, block: _Block, points: int, kind: str) -> FloatArray:
     if 4 * points > block.size:
         raise Cut
     start = block.start + (block.size - 4 * points if block.form == COMPACT else 0)
-    return file.array("f4", points, start).astype(float)
+    return file.array(kind, points, start).astype(float)
 
 
-def _series(file: Bytes, block: _Block, points: int) -> list[FloatArray]:
+def _series(file: Bytes, block: _Block, points: int, kind: str) -> list[FloatArray]:
     """Spectra one after the other, each followed by facts about it; not all that are announced need be there."""
     _, announced, offset, size, facts = file.unpack("5i", block.start)
     if min(offset, facts) < 0 or size < 4 * points:
@@ -161,7 +194,7 @@ def _series(file: Bytes, block: _Block, points: int) -> list[FloatArray]:
     rows: list[FloatArray] = []
     position, end = block.start + offset, block.start + block.size
     while len(rows) < announced and position + size <= end:
-        rows.append(file.array("f4", points, position).astype(float))
+        rows.append(file.array(kind, points, position).astype(float))
         position += size + facts
     if not rows:
         raise Cut

@@ -10,6 +10,7 @@ import numpy as np
 from gmcr.errors import InputError
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.frames import Column, table_of_columns
+from gmcr.io.limits import check_entries
 from gmcr.io.opening import FilePath, read_bytes
 from gmcr.io.table import Table
 
@@ -20,7 +21,10 @@ def read_parquet(path: FilePath, asked: Asked = NOTHING) -> Table:
     import pyarrow.parquet as parquet
 
     # From memory: one file, whatever its name or its folder look like to pyarrow.
-    table = parquet.read_table(pa.BufferReader(read_bytes(path)), use_threads=False)
+    content = pa.BufferReader(read_bytes(path))
+    told = parquet.read_metadata(content)
+    check_entries(path, told.num_rows * told.num_columns, asked)
+    table = parquet.read_table(content, use_threads=False)
     columns: list[Column] = [(name, _values(path, name, table[name])) for name in table.column_names]
     index = [name for name in _index_columns(table.schema.metadata) if name in table.column_names]
     if len(index) != 1:

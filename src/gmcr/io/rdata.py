@@ -12,20 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from gmcr.errors import FileError, InputError
+from gmcr.errors import InputError
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.frames import table_of_columns
+from gmcr.io.limits import COPIES, check_room
 from gmcr.io.opening import FilePath, read_bytes
 from gmcr.io.table import Table
 from gmcr.io.variables import Variable, last, table_of
 
-MOST_BYTES = 4 << 30  # once unpacked
+PART = 1 << 22  # bytes that are unpacked at a time
 DEEPEST = 8  # lists within lists that are looked into
 
 
 def read_rdata(path: FilePath, asked: Asked = NOTHING) -> Table:
     """Samples from the objects of an R file; elements of lists are named list/element."""
-    objects = load_objects(path)
+    objects = load_objects(path, asked)
     frames = {key: value for key, value in _flat(objects) if hasattr(value, "columns")}
     variables = [_variable(key, value) for key, value in _flat(objects) if not hasattr(value, "columns")]
     variables = [variable for variable in variables if variable.values.dtype.kind in "fiucU"]
@@ -45,26 +46,27 @@ def read_rdata(path: FilePath, asked: Asked = NOTHING) -> Table:
     return table_of(path, variables, asked)
 
 
-def load_objects(path: FilePath) -> dict[str, Any]:
+def load_objects(path: FilePath, asked: Asked = NOTHING) -> dict[str, Any]:
     """R's objects by name: arrays (xarray's, if their dimensions are named), data frames (pandas'), dicts."""
     import rdata
 
-    content = _unpacked(path, read_bytes(path))
+    content = _unpacked(path, read_bytes(path), asked)
     with warnings.catch_warnings():  # of classes that rdata does not know; their content is read all the same
         warnings.simplefilter("ignore")
         loaded = rdata.conversion.convert(rdata.parser.parse_data(content))
     return loaded if isinstance(loaded, dict) else {"object": loaded}
 
 
-def _unpacked(path: FilePath, content: bytes) -> bytes:
+def _unpacked(path: FilePath, content: bytes, asked: Asked) -> bytes:
     opener: Any = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}.get(content[:2])
     if opener is None:
         return content
     with opener(io.BytesIO(content)) as file:
-        unpacked = file.read(MOST_BYTES + 1)
-    if len(unpacked) > MOST_BYTES:
-        raise FileError(f"{path} is larger than {MOST_BYTES >> 30} GB once unpacked; save the samples alone.")
-    return unpacked
+        unpacked = bytearray()
+        while part := file.read(PART):
+            unpacked += part
+            check_room(path, COPIES * len(unpacked), asked)
+    return bytes(unpacked)
 
 
 def _flat(objects: dict[str, Any], prefix: str = "", depth: int = DEEPEST) -> Iterator[tuple[str, Any]]:

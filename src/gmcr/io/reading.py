@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.io.apart import read_apart, read_here
 from gmcr.io.formats import FORMATS, POOL, SAMPLES, Asked, format_of
+from gmcr.io.limits import as_memory, check_size
 from gmcr.io.marks import allowed_by
 from gmcr.io.opening import FilePath, check_exists, need
 from gmcr.io.spectra import Spectrum, join
@@ -38,7 +39,12 @@ class Pool:
 
 
 def read(
-    path: FilePath, samples_in: str = "auto", *, name: str | None = None, channel_axis: int | None = None
+    path: FilePath,
+    samples_in: str = "auto",
+    *,
+    name: str | None = None,
+    channel_axis: int | None = None,
+    memory: float | str | None = None,
 ) -> Table:
     """Read samples from a data file or a folder of spectra; what had to be inferred is told in its notes.
 
@@ -49,6 +55,8 @@ def read(
     samples_in : "rows", "columns" or "auto", which goes by the axis, by sizes and by names
     name : the array, data frame, sheet or kind of spectrum to take from a file that holds several
     channel_axis : dimension of a cube that holds its channels, counted from 0; else it is inferred
+    memory : most that reading may take, in bytes or as a text such as "4G"; by default 256 MB and a hundred times
+        the size of the file, at most half of the memory that is free
 
     Returns
     -------
@@ -61,12 +69,18 @@ def read(
     >>> model = gmcr.GMCR().fit(table.samples)  # doctest: +SKIP
     >>> maps = table.refold(model.concentrations_)  # doctest: +SKIP
     """
-    return _read(path, Asked(samples_in, SAMPLES, name, channel_axis))
+    return _read(path, Asked(samples_in, SAMPLES, name, channel_axis, memory=as_memory(memory)))
 
 
-def read_table(path: FilePath, *, samples_in: str = "auto", called: tuple[str, ...] = SAMPLES) -> Table:
+def read_table(
+    path: FilePath,
+    *,
+    samples_in: str = "auto",
+    called: tuple[str, ...] = SAMPLES,
+    memory: float | str | None = None,
+) -> Table:
     """`read`, for samples that may be called any of `called`."""
-    return _read(path, Asked(samples_in, called))
+    return _read(path, Asked(samples_in, called, memory=as_memory(memory)))
 
 
 def _read(path: FilePath, asked: Asked) -> Table:
@@ -89,6 +103,8 @@ def _read_file(path: Path, asked: Asked) -> Table:
     if asked.name is not None and "name" not in form.takes:
         raise InputError(f"{path} holds one table, so the name {asked.name!r} is of no use; leave it out.")
     need(form.package, form.extra, path)
+    if not form.apart:
+        check_size(path, asked)
     table = (read_apart if form.apart else read_here)(path, name, asked)
     if asked.samples_in == "columns" and "samples_in" not in form.takes:
         note = "The file itself says what a sample is; samples_in was left aside."
@@ -125,7 +141,7 @@ def _read_folder(folder: Path, asked: Asked) -> Table:
             Spectrum(values, table.axis, name, table.axis_unit, facts)
             for name, values in zip(names, table.samples)
         ]
-    return join(folder, spectra, notes)
+    return join(folder, spectra, notes, asked)
 
 
 def _natural(file: Path) -> list[str | int]:

@@ -11,6 +11,8 @@ import numpy as np
 
 from gmcr.errors import InputError
 from gmcr.io.cells import goes_one_way
+from gmcr.io.formats import NOTHING, Asked
+from gmcr.io.limits import check_entries
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
 from gmcr.validation import FloatArray
@@ -29,7 +31,9 @@ class Spectrum:
     metadata: dict[str, Any] = field(default_factory=dict)  # what else the file says
 
 
-def join(path: FilePath, spectra: Sequence[Spectrum], notes: Sequence[str] = ()) -> Table:
+def join(
+    path: FilePath, spectra: Sequence[Spectrum], notes: Sequence[str] = (), asked: Asked = NOTHING
+) -> Table:
     """One table of all spectra, on the axis of the first, over the range that all cover."""
     told = list(notes)
     for spectrum in spectra:
@@ -37,6 +41,7 @@ def join(path: FilePath, spectra: Sequence[Spectrum], notes: Sequence[str] = ())
     units = {spectrum.unit for spectrum in spectra if spectrum.unit}
     if len(units) > 1:
         raise InputError(f"{path} has axes in {' and '.join(sorted(units))}; convert them to one unit.")
+    check_entries(path, len(spectra) * max(len(spectrum.values) for spectrum in spectra), asked)
     samples, axis = _on_one_axis(path, spectra, told)
     told.append(f"{len(samples)} spectr{'um' if len(samples) == 1 else 'a'} of {samples.shape[1]} channels.")
     if axis is not None:

@@ -14,6 +14,7 @@ from gmcr.io.cells import Cells, goes_one_way
 from gmcr.io.cube import channel_dimension, names_channels, unfold
 from gmcr.io.formats import NOTHING, Asked
 from gmcr.io.layout import Sheet, arrange, orientation
+from gmcr.io.limits import check_entries
 from gmcr.io.opening import FilePath, text_of
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
@@ -67,6 +68,7 @@ def table_of(
     if 0 in shape:
         raise InputError(f"{path} holds {chosen.name!r} of shape {shape}, which is empty; give samples.")
     others = [variable for variable in variables if variable is not chosen]
+    check_entries(path, chosen.values.size, asked)
     values = as_numbers(chosen.values, f"{path} {chosen.name!r}", copy=False)
     taken = f"{chosen.name!r} was taken" if chosen.name else "was taken"
     told = [*notes, f"The array {taken}: {' x '.join(map(str, shape))}."]

@@ -24,6 +24,7 @@ MAGIC = b"WDF1"
 BLOCK_HEADER = 16
 UNITS = {1: "cm⁻¹", 2: "cm⁻¹", 3: "nm", 4: "eV", 5: "µm", 16: "pixels"}
 X, Y = 3, 4  # kinds of lists in the block of positions
+SEVERAL_AXES, AXIS_EACH, SATURATED = 0x01, 0x08, 0x10  # flags
 
 
 def read_wdf(path: FilePath, asked: Asked = NOTHING) -> Table:
@@ -32,8 +33,12 @@ def read_wdf(path: FilePath, asked: Asked = NOTHING) -> Table:
     if not content.startswith(MAGIC):
         raise FileError(f"{path} is no Renishaw WDF file: it does not begin as one.")
     file = Bytes(content)
-    points, capacity, count, *_ = file.unpack("IQQ", 0x3C)
-    origins = file.unpack("I", 0x5C)[0]
+    (flags,) = file.unpack("Q", 0x10)
+    points, capacity, count, _, _, positions, origins = file.unpack("IQQIIII", 0x3C)
+    if flags & AXIS_EACH:
+        raise FileError(f"{path} has an axis for each spectrum, which gmcr does not read; export it as text.")
+    if positions != points:
+        raise ValueError(f"its axis has {positions} positions for {points} points")
     facts = {"title": file.text(0x200 - 0xF0, 0xF0), "user": file.text(0x20, 0xD0)}
     (laser,) = file.unpack("f", 0x9C)
     if np.isfinite(laser) and laser > 0:
@@ -41,6 +46,9 @@ def read_wdf(path: FilePath, asked: Asked = NOTHING) -> Table:
     blocks = _blocks(file)
     if not {"DATA", "XLST"} <= set(blocks) or not 0 < count <= capacity:
         raise Cut
+    for name, size in (("DATA", 4 * count * points), ("XLST", 8 + 4 * points)):
+        if file.unpack("Q", blocks[name] + 8)[0] < BLOCK_HEADER + size:
+            raise Cut  # what follows in the file is of another block
     data = file.array("f4", count * points, blocks["DATA"] + BLOCK_HEADER)
     samples = data.reshape(count, points).astype(float)
     axis = file.array("f4", points, blocks["XLST"] + BLOCK_HEADER + 8).astype(float)
@@ -48,6 +56,12 @@ def read_wdf(path: FilePath, asked: Asked = NOTHING) -> Table:
     notes = []
     if count < capacity:
         notes.append(f"The measurement was ended early: {count} of {capacity} spectra.")
+    if flags & SEVERAL_AXES:
+        notes.append(
+            "The file says that it may hold several axes and blocks of spectra; the first ones were taken."
+        )
+    if flags & SATURATED:
+        notes.append("The file says that the detector was saturated in some of its spectra.")
     facts = {name: value for name, value in facts.items() if value}
     name = facts.get("title") or Path(path).stem
     notes.append(f"{count} spectra of {points} channels; the axis runs from {axis[0]:g} to {axis[-1]:g}.")

@@ -14,11 +14,11 @@ from gmcr.errors import FileError, InputError
 from gmcr.io.cells import Cells, as_number, as_text
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts
+from gmcr.io.limits import COPIES, check_archive, check_entries, room
 from gmcr.io.opening import FilePath
 from gmcr.io.preamble import table_of_grid
 from gmcr.io.table import Table
 
-MOST_CELLS = 50_000_000  # a sheet that claims more is not a table of spectra
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -28,6 +28,8 @@ def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
 
     # Given as an open file, the workbook may have any name.
     with open(path, "rb") as file:
+        with zipfile.ZipFile(file) as archive:
+            check_archive(path, archive, asked)
         book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
         sheets = {sheet.title: sheet for sheet in book.worksheets}
         if asked.name is not None and asked.name not in sheets:
@@ -35,12 +37,13 @@ def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
                 f"{path} has no sheet {asked.name!r}, but {', '.join(sheets)}; name one of these."
             )
         for title in [asked.name] if asked.name is not None else sheets:
-            rows, first = _rows(path, sheets[title])
+            rows, first = _rows(path, sheets[title], asked)
             if rows:
                 break
         else:
             raise FileError(f"{path} is empty; give a sheet with a row of numbers per sample.")
     notes = [] if len(sheets) == 1 else [f"The sheet {title!r} was taken, one of {len(sheets)}."]
+    check_entries(path, len(rows) * max(len(row) for row in rows), asked)
     grid = _grid(path, rows, first)
     _refuse_formulas(path, str(title), grid, first)
     return table_of_grid(path, grid, asked, notes)
@@ -81,15 +84,16 @@ def _cell(sheet: Any, value: Any) -> Any:
     return cell
 
 
-def _rows(path: FilePath, sheet: Any) -> tuple[list[tuple[Any, ...]], tuple[int, int]]:
+def _rows(path: FilePath, sheet: Any, asked: Asked) -> tuple[list[tuple[Any, ...]], tuple[int, int]]:
     """Rows of cells from the first that is not empty to the last, and where the first cell stands."""
     rows: list[tuple[Any, ...]] = []
     top = empty = cells = 0
+    most = room(path, asked) // (8 * COPIES)
     sheet.reset_dimensions()  # what the file says of its own size need not be so
     for index, row in enumerate(sheet.iter_rows(values_only=True)):
         cells += len(row) + 1
-        if cells > MOST_CELLS:
-            raise FileError(f"{path} has more than {MOST_CELLS} cells; save the samples as CSV or .npz.")
+        if cells > most:  # also of empty rows, however far down the next one says it is
+            check_entries(path, cells, asked)
         if all(value is None for value in row):
             empty += 1
             continue
