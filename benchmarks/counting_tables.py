@@ -4,6 +4,7 @@
     python benchmarks/counting_tables.py benchmarks/evidence/simulated.npz --seeds 0 2050 --jobs 2
     python benchmarks/counting_tables.py benchmarks/evidence/counts.npz --counts --seeds 0 400 --jobs 2
     python benchmarks/counting_tables.py benchmarks/evidence/many.npz --many --seeds 0 150 --jobs 2
+    python benchmarks/counting_tables.py benchmarks/evidence/dense.npz --dense --seeds 0 80 --jobs 2
     python benchmarks/counting_tables.py benchmarks/evidence/measured.npz --sets ../shared/data
 
 A run that was ended goes on where it was. Of every table: its count, what was drawn, whether its components can
@@ -34,7 +35,7 @@ from real_sets import load
 
 LARGEST = 200  # samples and channels,
 TALL, TALLEST = 0.04, 1200  # but for images: how often, and their samples
-CHUNK = 50
+CHUNK = 20
 MOST_ALIKE = {"peaks": 20, "bands": 5}  # components to 40 channels
 FEW_OF_MANY, ALL_OF_MANY = 0.14, 0.1  # shares of the paper's tables
 MEASURED = {
@@ -93,6 +94,15 @@ def many(seed: int) -> Drawn:
     k, per_component = int(np.exp(rng.uniform(np.log(8), np.log(256)))), rng.uniform(4, 8)
     mix = make_mixtures(k, int(k * per_component), snr_db=float(rng.uniform(18, 35)), random_state=rng)
     return mix.D, k, ("few of many",), np.nan
+
+
+def dense(seed: int) -> Drawn:
+    """The paper's tables at its own size with all of up to 48 components in every sample."""
+    rng = np.random.default_rng([seed, 20])
+    k, per_component = int(np.exp(rng.uniform(np.log(4), np.log(48)))), rng.uniform(3, 7)
+    snr = float(rng.uniform(20, 35))
+    mix = make_mixtures(k, int(k * per_component) + 4, snr_db=snr, active=(k, k), random_state=rng)
+    return mix.D, k, ("all of many",), np.nan
 
 
 def all_of_many(rng: np.random.Generator, d: int) -> Drawn:
@@ -258,12 +268,13 @@ def main() -> None:
     )
     arguments.add_argument("--counts", action="store_true", help="tables of counts instead")
     arguments.add_argument("--many", action="store_true", help="the paper's tables at its own size instead")
+    arguments.add_argument("--dense", action="store_true", help="the same with all components in each sample")
     arguments.add_argument("--again", action="store_true", help="gather anew what needs no search")
     arguments.add_argument("--jobs", type=int, default=1)
     asked = arguments.parse_args()
     given = [one for name in MEASURED for one in measured(name, asked.sets)] if asked.sets is not None else []
     given += parts_of_replicated(asked.sets) if asked.sets is not None else []
-    make = counted if asked.counts else many if asked.many else drawn
+    make = counted if asked.counts else many if asked.many else dense if asked.dense else drawn
     if asked.again:
         tables = loaded(asked.file)
         data = [given[t["seed"]][0] for t in tables] if given else (make(t["seed"])[0] for t in tables)

@@ -21,6 +21,7 @@ from gmcr.counting.numbers import cheap_numbers
 from gmcr.counting.weighing import doubt
 from gmcr.noise import Instrument
 from gmcr.window.evidence import Evidence
+from gmcr.window.first_guess import unit_rows
 
 
 def evidence(count=3, **facts):
@@ -272,6 +273,7 @@ def test_given_profiles_are_not_weighed(made):
     foreign = np.vstack([made.S[:1], np.random.default_rng(0).random((2, 80))])
     found = GMCR(fixed_components=foreign, random_state=0).fit(made.D)
     assert found.n_components_ == 5  # three, and two that are not there
+    assert found.components_[:3] == pytest.approx(unit_rows(foreign), abs=1e-12)
     assert (found.count_.probabilities, found.count_.firm) == ({}, False)
     assert "given" in str(found.count_)
 

@@ -64,7 +64,7 @@ def in_the_middle(search: Search, count: int) -> State | None:
         signed = problem.constraints.signed
         pools, least = fitting(problem, starts(search, count))
         middle = middle_pool(X, problem.repeats[rows], pools, problem.n_fixed, signed)
-        S = finished(problem, _hedged(middle, _smallest_pool(search, count)))
+        S = finished(problem, _hedged(middle, _smallest_pool(search, count), problem.n_fixed))
         state = levelled(search, _unless_it_misses(problem, S, pools, least))
         search.held[count] = share_held(search, state)
         cheaper = polish(search, state.S, near=True) if search.guess.white else state
@@ -129,17 +129,17 @@ def _pools(make: Callable[..., list[FloatArray]], search: Search, count: int) ->
     return [search.pool(S) for S in make(X, count - problem.n_fixed, problem.constraints.signed)]
 
 
-def _hedged(S: FloatArray, other: FloatArray) -> FloatArray:
+def _hedged(S: FloatArray, other: FloatArray, n_fixed: int) -> FloatArray:
     """The pool S, moved towards another one where they differ so much that one of them must be wrong.
 
     The other profile weighs the squared sine of the angle between the two beside one: nothing within the range
     that fits equally well, whose middle is S, but half of the answer where they have nothing in common. A mean of
-    two guesses is never as wrong as the wrong one.
+    two guesses is never as wrong as the wrong one. The first `n_fixed` are known, and no guess.
     """
-    cosines = S @ other.T
-    other = other[linear_sum_assignment(-cosines)[1]]
-    weight = 1.0 - np.minimum((S * other).sum(axis=1, keepdims=True), 1.0) ** 2
-    return unit_rows(S + weight * other)
+    free, other = S[n_fixed:], other[n_fixed:]
+    other = other[linear_sum_assignment(-(free @ other.T))[1]]
+    weight = 1.0 - np.minimum((free * other).sum(axis=1, keepdims=True), 1.0) ** 2
+    return np.vstack([S[:n_fixed], unit_rows(free + weight * other)])
 
 
 def fitting(problem: Problem, pools: list[FloatArray]) -> tuple[list[FloatArray], float]:
