@@ -28,16 +28,7 @@ from sklearn.ensemble._hist_gradient_boosting.grower import TreeGrower
 from common import as_markdown, check, insert
 from counting_tables import loaded
 from gmcr.counting import Gathered
-from gmcr.counting.distribution import (
-    MASS,
-    choosing,
-    combined,
-    probabilities,
-    regime_of,
-    smallest_range,
-    stopping,
-    weights_in,
-)
+from gmcr.counting.distribution import MASS, choosing, combined, probabilities, smallest_range, stopping
 from gmcr.counting.forest import STORED, Forest, Learned
 
 Table = dict[str, Any]
@@ -52,7 +43,6 @@ VALUES, COLUMNS = 128, 0.4  # that a column is told by, and share of the columns
 STOP = {"trees": 120, "rate": 0.06, "l2": 5.0, "curvature": 0.0}
 CHOICE = {"trees": 200, "rate": 0.06, "l2": 20.0, "curvature": 1e-2}
 LEAVES, SMALLEST_LEAF = 20, 30
-REGIME = np.array(["white noise left", "share that samples hold", "whole numbers"])
 ALWAYS = ("count", "count of smaller side", "samples", "channels", "smaller side")
 SINGLE = {
     "singular values": ("plain:",),
@@ -183,7 +173,7 @@ def both_forests(tables: list[Table], columns: np.ndarray, members: int = MEMBER
 def learned(tables: list[Table], columns: np.ndarray, members: int = MEMBERS) -> Learned:
     """What all tables teach, the two ways weighed by tables that were left out."""
     folds = np.array([t["seed"] % FOLDS for t in tables])
-    ways, truths, regimes = [], [], []
+    ways, truths = [], []
     for fold in range(FOLDS):
         stop, choice = both_forests(
             [t for t, f in zip(tables, folds) if f != fold], columns, max(members // 2, 1)
@@ -192,27 +182,20 @@ def learned(tables: list[Table], columns: np.ndarray, members: int = MEMBERS) ->
             values = t["values"][:, columns]
             ways.append((stopping(stop.score(values)), choosing(choice.score(values))))
             truths.append(int(np.flatnonzero(t["counts"] == t["true"])[0]))
-            regimes.append(regime_of(gathered_of(t), REGIME))
 
     def surprise(weights: np.ndarray) -> float:
-        by_table = (weights_in(regime, weights.reshape(2, -1)) for regime in regimes)
-        found = [combined(way, own)[place] for way, own, place in zip(ways, by_table, truths)]
+        found = [combined(way, weights)[place] for way, place in zip(ways, truths)]
         return -float(np.mean(np.log(np.maximum(found, LEAST))))
 
-    start = np.outer([0.5, 0.5], np.eye(1 + len(REGIME))[0])
-    weights = minimize(surprise, start.ravel(), method="L-BFGS-B", options={"maxiter": 30}).x
-    return Learned(*both_forests(tables, columns, members), REGIME, weights.reshape(2, -1))
+    weights = minimize(surprise, [0.5, 0.5], method="Nelder-Mead", options={"maxiter": 60}).x
+    return Learned(*both_forests(tables, columns, members), weights)
 
 
 # Judging
 
 
 def chances_of(model: Learned, table: Table) -> Chances:
-    return probabilities(gathered_of(table), model)
-
-
-def gathered_of(table: Table) -> Gathered:
-    return Gathered(table["counts"], table["names"], table["values"].astype(float))
+    return probabilities(Gathered(table["counts"], table["names"], table["values"]), model)
 
 
 def judged(name: str, found: Sequence[Chances], tables: Sequence[Table]) -> dict[str, Any]:

@@ -11,29 +11,14 @@ from gmcr.window.evidence import FIRM
 
 MASS = FIRM  # of the range that is told: where it is one count, that is firm
 LEAST = 1e-9  # probability of a count, whose logarithm is taken
-SMALLEST_WEIGHT = 0.02  # of a way
 
 
 def probabilities(gathered: Gathered, learned: Learned) -> dict[int, float]:
     """Of each candidate count; they sum to one."""
-    values = gathered.values[:, _places(gathered, learned.stop.names)]
+    order = [gathered.names.index(name) for name in learned.stop.names.tolist()]
+    values = gathered.values[:, order]
     ways = stopping(learned.stop.score(values)), choosing(learned.choice.score(values))
-    weights = weights_in(regime_of(gathered, learned.regime), learned.weights)
-    return dict(zip(gathered.counts.tolist(), combined(ways, weights).tolist(), strict=True))
-
-
-def regime_of(gathered: Gathered, names: np.ndarray) -> FloatArray:
-    """One, and what these columns say of the table: (1 + columns,)."""
-    return np.append(1.0, np.nan_to_num(gathered.values[0, _places(gathered, names)]))
-
-
-def weights_in(regime: FloatArray, weights: FloatArray) -> FloatArray:
-    """The weights of the ways in a regime: (ways,)."""
-    return np.maximum(weights @ regime, SMALLEST_WEIGHT)
-
-
-def _places(gathered: Gathered, names: np.ndarray) -> list[int]:
-    return [gathered.names.index(name) for name in names.tolist()]
+    return dict(zip(gathered.counts.tolist(), combined(ways, learned.weights).tolist(), strict=True))
 
 
 def stopping(log_odds: FloatArray) -> FloatArray:

@@ -59,13 +59,11 @@ class Learned:
 
     stop : log-odds to stop at a count, given that it is reached, from what speaks of counts up to the true one
     choice : the logarithm of a count's probability among all candidates, but for a constant
-    regime : (columns,) names of columns that are the same for all counts and tell which way is the better
-    weights : (2, 1 + columns) of the logarithms of the two distributions, and how they go with those columns
+    weights : (2,) of the logarithms of the two distributions
     """
 
     stop: Forest
     choice: Forest
-    regime: np.ndarray
     weights: np.ndarray
 
     def as_arrays(self) -> dict[str, Any]:
@@ -75,7 +73,7 @@ class Learned:
             for part, forest in parts.items()
             for field in fields(forest)
         }
-        return arrays | {"regime": self.regime, "weights": self.weights}
+        return arrays | {"weights": self.weights}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, Any]) -> Learned:
@@ -83,7 +81,7 @@ class Learned:
             Forest(**{field.name: arrays[f"{part} {field.name}"] for field in fields(Forest)})
             for part in ("stop", "choice")
         )
-        return cls(stop, choice, arrays["regime"], arrays["weights"])
+        return cls(stop, choice, arrays["weights"])
 
 
 @cache
