@@ -1,10 +1,10 @@
 """How well the count is told: what half of the tables teach, judged on the other half, and the other way round.
 
-    cd benchmarks/evidence
-    python ../counting.py simulated.npz counts.npz many.npz dense.npz --sets measured.npz  # judge
-    python ../counting.py simulated.npz counts.npz many.npz dense.npz --keep      # and store what all of them teach
-    python ../counting.py simulated.npz counts.npz many.npz dense.npz --single    # each kind of evidence by itself
-    python ../counting.py simulated.npz counts.npz many.npz dense.npz --left-out  # weights that never saw the disturbance
+    cd benchmarks/evidence; ALL="simulated.npz counts.npz many.npz dense.npz"
+    python ../counting.py $ALL --sets measured.npz  # judge
+    python ../counting.py $ALL --keep               # and store what all of them teach
+    python ../counting.py $ALL --single             # each kind of evidence by itself
+    python ../counting.py $ALL --left-out           # weights that never saw the disturbance
 
 The files are those of counting_tables.py. Two things are learned, both by gradient-boosted trees over the
 evidence on a count: the chance to stop at it, given that it is reached, and its chance among all candidates. The
