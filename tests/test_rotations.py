@@ -182,6 +182,8 @@ def test_a_hedge_is_nothing_where_pools_agree_and_half_where_they_share_nothing(
     )
     near = unit(S + 0.01 * np.eye(4)[3])
     assert (1 - (_hedged(S, near) * S).sum(axis=1)).max() < 1e-9
+    foreign = np.vstack([S[:1], np.eye(4)[3], S[1]])
+    np.testing.assert_array_equal(_hedged(S, foreign, n_fixed=1)[0], S[0])  # which is known
 
 
 def test_near_pools_keep_pure_samples():

@@ -129,7 +129,7 @@ def _pools(make: Callable[..., list[FloatArray]], search: Search, count: int) ->
     return [search.pool(S) for S in make(X, count - problem.n_fixed, problem.constraints.signed)]
 
 
-def _hedged(S: FloatArray, other: FloatArray, n_fixed: int) -> FloatArray:
+def _hedged(S: FloatArray, other: FloatArray, n_fixed: int = 0) -> FloatArray:
     """The pool S, moved towards another one where they differ so much that one of them must be wrong.
 
     The other profile weighs the squared sine of the angle between the two beside one: nothing within the range
