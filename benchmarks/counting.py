@@ -64,9 +64,10 @@ SINGLE = {
 
 
 def as_met(tables: list[Table]) -> list[Table]:
-    """The tables as often as one meets their counts: dense ones of many components are drawn more often.
+    """The tables as often as their counts are taken to be met: dense ones of many are drawn more often.
 
-    So that they are learned from at all; but to expect them as often would widen every range.
+    So that they are learned from at all; but to expect them as often would widen every range. How often chemists
+    meet them is a guess.
     """
 
     def is_met(table: Table) -> bool:

@@ -24,6 +24,8 @@ from gmcr.window.rotations import (
     SETTLED,
     SIGNED_PRIOR_SAMPLES,
     TOLERANCE,
+    rotate,
+    to_unit_norm,
 )
 
 SWEEPS = 600  # over all pairs of components from each start, up to MANY components
@@ -94,19 +96,8 @@ def _draw(C, S, V, variance, prior, still, on_C, on_S, random, draws):
                 if i != j:
                     step = _slice(C, S, G, H, i, j, prior, on_C, on_S, width[i, j], random)
                     width[i, j] = 0.9 * width[i, j] + 0.1 * (3.0 * abs(step) + 1e-6)
-                    S[j] += step * S[i]
-                    C[i] -= step * C[j]
-                    H[j] += step * H[i]
-                    H[:, j] += step * H[:, i]
-                    G[i] -= step * G[j]
-                    G[:, i] -= step * G[:, j]
-            size = np.sqrt((S[j] ** 2).sum())
-            S[j] /= size
-            C[j] *= size
-            H[j] /= size
-            H[:, j] /= size
-            G[j] *= size
-            G[:, j] *= size
+                    rotate(C, S, G, H, i, j, step)
+            to_unit_norm(C, S, G, H, j)
         draws[sweep // THINNING] = S @ V.T  # the last of so many
 
 

@@ -241,13 +241,15 @@ class Solver(Unmixer, ABC):
 
     def _samples(self, D: Samples, *, reset: bool) -> FloatArray:
         """The samples, checked, after the model's steps."""
-        return self._learned_samples(D)[0] if reset else self.chain_.apply(self._raw(D))
+        return self._learned_samples(D)[1] if reset else self.chain_.apply(self._raw(D))
 
-    def _learned_samples(self, D: Samples, replicates: Any = None) -> tuple[FloatArray, FloatArray | None]:
-        """Training samples after the steps, which learn from them, and their noise where replicates tell it."""
+    def _learned_samples(
+        self, D: Samples, replicates: Any = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        """Training samples as measured, and after the steps that learn from them; noise if replicates tell it."""
         raw = super()._samples(D, reset=True)
         self.chain_, samples, noise = learned_chain(self, D, raw, replicates)
-        return samples, noise
+        return raw, samples, noise
 
     def _training_samples(self, D: Samples) -> FloatArray:
         """The samples that were fitted, after the model's steps, replicates averaged as they were."""

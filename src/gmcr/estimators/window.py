@@ -215,8 +215,8 @@ class GMCR(Solver):
         """
         beside = noise, sample_weight, replicates, runs, order, warm_start
         with self._kept_if_refused():
-            samples, spread = self._learned_samples(D, replicates)
-            noise = noise_of_fit(self.chain_, noise, spread, self._raw(D))
+            raw, samples, spread = self._learned_samples(D, replicates)
+            noise = noise_of_fit(self.chain_, noise, spread, raw)
             replicates = replicates if self.chain_.averaging is None else None
             noise_after(self.chain_, self.noise, samples)  # refused where a step changes it
             weight = check_sample_weight(sample_weight, len(samples))

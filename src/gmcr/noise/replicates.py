@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gmcr.errors import InputError
 from gmcr.noise.estimation import estimate_noise, likelier
@@ -27,9 +27,7 @@ def law_of_replicates(D: FloatArray, replicates: ArrayLike, kind: str = "auto") 
     D, labels = D[told], labels[told]
     _, which, counts = np.unique(labels.astype(str), return_inverse=True, return_counts=True)
     present = ~np.isnan(D)
-    seen, total = np.zeros((len(counts), D.shape[1])), np.zeros((len(counts), D.shape[1]))
-    np.add.at(seen, which, present)
-    np.add.at(total, which, np.where(present, D, 0.0))
+    seen, total = sums_of_present(D, which)
     rows = np.flatnonzero(counts[which] > 1)
     if not rows.size:
         raise InputError("replicates names no sample twice; give samples measured again the same label.")
@@ -45,3 +43,12 @@ def law_of_replicates(D: FloatArray, replicates: ArrayLike, kind: str = "auto") 
     law = Instrument.estimate(D[rows], means, D[rows] - means, left)
     better = law.composed and (not found.relative or likelier(law, found, D[rows], means, left))
     return law if better else found
+
+
+def sums_of_present(D: FloatArray, groups: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+    """How many entries are present in each group of samples, and their sums: (groups, channels) both."""
+    present, shape = ~np.isnan(D), (int(groups.max(initial=-1)) + 1, D.shape[1])
+    seen, total = np.zeros(shape), np.zeros(shape)
+    np.add.at(seen, groups, present)
+    np.add.at(total, groups, np.where(present, D, 0.0))
+    return seen, total

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from gmcr.errors import InputError
 from gmcr.noise import NoiseLaw, law_of_replicates
+from gmcr.noise.replicates import sums_of_present
 from gmcr.preprocessing.step import STEPS, IntArray, Step
 from gmcr.validation import FloatArray, as_labels
 
@@ -110,10 +111,7 @@ def _groups(labels: Any) -> IntArray:
 
 def _means(X: FloatArray, groups: IntArray) -> FloatArray:
     """Means over the present entries of each thing: (things, channels)."""
-    there, n_things = ~np.isnan(X), int(groups.max()) + 1
-    total, seen = (np.zeros((n_things, X.shape[1])) for _ in range(2))
-    np.add.at(total, groups, np.where(there, X, 0.0))
-    np.add.at(seen, groups, there)
+    seen, total = sums_of_present(X, groups)
     return np.where(seen > 0, total / np.maximum(seen, 1.0), np.nan)
 
 

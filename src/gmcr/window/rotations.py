@@ -130,20 +130,32 @@ def _draw(C, S, V, repeats, variance, prior, n_fixed, signed, random, draws):
                     s_i, s_j = S[i, :n_bound], S[j, :n_bound]
                     step = _slice(C[i], C[j], s_i, s_j, G, H, i, j, repeats, prior, width[i, j], random)
                     width[i, j] = 0.9 * width[i, j] + 0.1 * (3.0 * abs(step) + 1e-6)
-                    S[j] += step * S[i]
-                    C[i] -= step * C[j]
-                    H[j] += step * H[i]
-                    H[:, j] += step * H[:, i]
-                    G[i] -= step * G[j]
-                    G[:, i] -= step * G[:, j]
-            size = np.sqrt((S[j] ** 2).sum())
-            S[j] /= size
-            C[j] *= size
-            H[j] /= size
-            H[:, j] /= size
-            G[j] *= size
-            G[:, j] *= size
+                    rotate(C, S, G, H, i, j, step)
+            to_unit_norm(C, S, G, H, j)
         draws[sweep // THINNING] = S @ V.T  # the last of so many
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def rotate(C, S, G, H, i, j, step):
+    """s_j + ε s_i and c_i − ε c_j, which leave C S as it is, and what that does to both covariances; in place."""
+    S[j] += step * S[i]
+    C[i] -= step * C[j]
+    H[j] += step * H[i]
+    H[:, j] += step * H[:, i]
+    G[i] -= step * G[j]
+    G[:, i] -= step * G[:, j]
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def to_unit_norm(C, S, G, H, j):
+    """Profile j at unit norm, and amounts and covariances that go with it; in place."""
+    size = np.sqrt((S[j] ** 2).sum())
+    S[j] /= size
+    C[j] *= size
+    H[j] /= size
+    H[:, j] /= size
+    G[j] *= size
+    G[:, j] *= size
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
