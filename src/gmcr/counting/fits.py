@@ -28,7 +28,8 @@ class _Fits:
     alike: FloatArray
     share: FloatArray
     agreed: FloatArray
-    price: FloatArray
+    free: FloatArray  # entries of its factors that are not zero, less one a component
+    independent: FloatArray  # entries of what it leaves
 
 
 def of_fits(X: FloatArray, values: FloatArray, most: int, seed: int) -> dict[str, FloatArray]:
@@ -40,7 +41,9 @@ def of_fits(X: FloatArray, values: FloatArray, most: int, seed: int) -> dict[str
     fits = _fits(X, most + 1, ROUNDING * total)
     best = np.maximum(np.cumsum(values[::-1] ** 2)[::-1], TINY)
     excess = log_ratio(fits.left, np.maximum(at(best, most + 1, 1), ROUNDING * total))
-    gain = _signed_log(fits.price[:-1] - fits.price[1:])
+    # Evidence after Laplace, −2 log likelihood and log n for every free entry, at the n of the larger count.
+    n = np.maximum(fits.independent[1:], 2.0)
+    gain = _signed_log(n * log_ratio(fits.left[:-1], fits.left[1:]) - np.diff(fits.free) * np.log(n))
     by_chance = _rehearsed(X, most, seed)
     return {
         "fit over rank": excess[:most],
@@ -65,12 +68,13 @@ def _fits(X: FloatArray, most: int, least: float) -> _Fits:
     n = min(most, *X.shape)
     rows = spanning_rows(X, n)
     channels = spanning_rows((X / np.maximum(np.abs(X).sum(axis=0), TINY)).T, n)
-    left, alike, share, agreed, price = np.full((5, most), np.nan)
+    left, alike, share, agreed, free, independent = np.full((6, most), np.nan)
     for k in range(1, n + 1):
         C, S = factors(X, X[rows[:k]], SWEEPS)
         residual = X - C @ S
         left[k - 1] = max(float(np.square(residual).sum()), least)
-        price[k - 1] = _description(residual, left[k - 1], int(np.count_nonzero(C) + np.count_nonzero(S)) - k)
+        free[k - 1] = np.count_nonzero(C) + np.count_nonzero(S) - k
+        independent[k - 1] = _independent(residual)
         C, S = C * np.linalg.norm(S, axis=1), unit_rows(S)
         alike[k - 1] = np.max(S @ S.T - np.eye(k)) if k > 1 else 0.0
         sizes = np.square(C).sum(axis=0)
@@ -81,19 +85,14 @@ def _fits(X: FloatArray, most: int, least: float) -> _Fits:
         other = unit_rows(factors(X, np.maximum(start, 0.0), SWEEPS)[1])
         cosines = S @ other.T
         agreed[k - 1] = cosines[linear_sum_assignment(-cosines)].min()
-    return _Fits(left, alike, share, agreed, price)
+    return _Fits(left, alike, share, agreed, free, independent)
 
 
-def _description(residual: FloatArray, left: float, parameters: int) -> float:
-    """Evidence of a fit after Laplace: −2 log likelihood and what its free entries cost, per independent entry.
-
-    Entries of the factors that are zero are not free. Where neighbouring channels are correlated, fewer entries
-    are independent.
-    """
+def _independent(residual: FloatArray) -> float:
+    """Entries of a residual that are as good as independent: fewer where neighbouring channels are correlated."""
     pairs = float((residual[:, 1:] * residual[:, :-1]).sum())
-    alike = np.clip(pairs / max(left, TINY), 0.0, 0.95)
-    n = residual.size * (1.0 - alike) / (1.0 + alike)
-    return n * np.log(left / residual.size) + parameters * np.log(max(n, 2.0))
+    alike = np.clip(pairs / max(float(np.square(residual).sum()), TINY), 0.0, 0.95)
+    return float(residual.size * (1.0 - alike) / (1.0 + alike))
 
 
 def _rehearsed(X: FloatArray, most: int, seed: int) -> FloatArray:
