@@ -36,7 +36,7 @@ from real_sets import load
 LARGEST = 300  # samples and channels,
 TALL, TALLEST = 0.05, 2000  # but for images: how often, and their samples
 QUIET, QUIETEST = 0.25, 0.03  # how often noise is less than usual, and to which part of it
-CHUNK = 20
+CHUNK = 100
 MOST_ALIKE = {"peaks": 20, "bands": 5}  # components to 40 channels
 FEW_OF_MANY, ALL_OF_MANY = 0.14, 0.1  # shares of the paper's tables
 MEASURED = {

@@ -11,8 +11,9 @@
     pool_update.py       profiles refitted to given amounts, compiled
     small_counts.py, dense_fit.py
                          each small count fitted in turn, from least squares that let every sample hold everything
-    regime.py, rotations.py
-                         few of many or most of a few; then the middle of all pools that fit equally well
+    regime.py, rotations.py, spread.py
+                         few of many or most of a few; then the middle of all pools that fit equally well, and how
+                         far they spread about a pool
     judging.py           the law of the noise that an answer is judged by
     signs.py             whether negative values are noise
     evidence.py, strength.py
