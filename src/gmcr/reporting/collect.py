@@ -30,6 +30,7 @@ from gmcr.theory.ambiguity import feasible_bands
 from gmcr.theory.certificate import certify
 from gmcr.theory.facts import noise_of
 from gmcr.theory.pairs import isolating_pairs, never_separated
+from gmcr.trust import Trust
 from gmcr.validation import FloatArray, check_same_axis, check_samples, evenly
 from gmcr.window.evidence import Evidence
 
@@ -54,6 +55,13 @@ class Prepares(Protocol):
     chain_: Chain
 
     def prepared(self, D: Any) -> Table: ...
+
+
+@runtime_checkable
+class Judged(Protocol):
+    """An estimator that says whether its answer may be used."""
+
+    def trust(self, D: Any) -> Trust: ...
 
 
 @runtime_checkable
@@ -109,7 +117,7 @@ def collect(
         "separation": lambda: _separation(found),
     }
     if data is None:
-        facts["left_out"] |= dict.fromkeys(("rank", "fit", "certificate", "bands"), NO_DATA)
+        facts["left_out"] |= dict.fromkeys(("rank", "fit", "trust", "certificate", "bands"), NO_DATA)
     else:
         raw = data
         if isinstance(model, Prepares) and model.chain_:
@@ -121,6 +129,7 @@ def collect(
         tasks |= {
             "rank": lambda: _rank(D),
             "fit": lambda: _fit(D, found, judge, decoding, measured),
+            "trust": lambda: _trust(measured, model),
             "certificate": lambda: _certificate(D, found, judge),
             "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds)},
         }
@@ -255,6 +264,12 @@ def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatA
     C = found.concentrations
     judged = support_posterior(D, found.components, C, sigma, learned=True, signed=found.signed_amounts)
     return misfit, is_explained(misfit, D, C), judged.confidence, sigma
+
+
+def _trust(measured: Any, model: object) -> Facts:
+    if not isinstance(model, Judged):
+        raise InputError("only answers of the window solver, with their model, are judged.")
+    return {"trust": model.trust(measured)}
 
 
 def _certificate(D: FloatArray, found: Decomposition, model: Fitted | None) -> Facts:
