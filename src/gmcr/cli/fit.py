@@ -13,7 +13,7 @@ import typer
 from gmcr.cli import steps
 from gmcr.cli.console import in_shell, print_json, print_notes, reproduction, say, verdict, verdict_as_dict
 from gmcr.cli.fixed import FIXED, Fixed, read_fixed
-from gmcr.cli.known import KNOWN, REPLICATES, read_known
+from gmcr.cli.known import KNOWN, REPLICATES, Known, read_known
 from gmcr.cli.options import (
     NOISE,
     Data,
@@ -33,6 +33,7 @@ from gmcr.cli.terminal import Kept
 from gmcr.errors import GMCRError, InputError
 
 if TYPE_CHECKING:
+    from gmcr.constraints import Constraint
     from gmcr.estimators.eb import EBgMCR
     from gmcr.estimators.window import GMCR
     from gmcr.io.table import Table
@@ -121,7 +122,6 @@ def fit(
       gmcr fit chromatograms.xlsx -o run --constraint "unimodal C" --order names --sheets
     """
     assumed = noise_option(noise)
-    from gmcr.constraints import constraint_of_words
     from gmcr.estimators.window import GMCR
     from gmcr.runs import RunFolder, in_short
 
@@ -172,7 +172,7 @@ def fit(
             verbose=1,
             r2_band=r2_band,
             closure=closure,
-            constraints=[constraint_of_words(line) for line in constraint] if constraint else None,
+            constraints=_constraints(constraint, amounts),
             steps=through,
             background=background,
         )
@@ -212,6 +212,19 @@ def fit(
         raise Kept
     if no_amounts:
         raise typer.Exit(1)
+
+
+def _constraints(lines: list[str] | None, amounts: Known | None) -> list[Constraint] | None:
+    """What --constraint says; "calibration" takes the amounts that --known names."""
+    from gmcr.constraints import Calibration, constraint_of_words
+
+    if not lines:
+        return None
+    if amounts is None and Calibration.kind in lines:
+        raise typer.BadParameter("--constraint calibration needs --known with columns of known amounts.")
+    words = [line for line in lines if line != Calibration.kind]
+    told = [constraint_of_words(line) for line in words]
+    return told if amounts is None or words == lines else [*told, Calibration(amounts.values, amounts.units)]
 
 
 def _eb(**told: Any) -> EBgMCR:

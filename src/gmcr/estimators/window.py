@@ -29,7 +29,7 @@ from gmcr.estimators.by_run import areas_of, layout_of
 from gmcr.estimators.fitted_on import FittedOn, at_count
 from gmcr.estimators.labels import sample_names
 from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
-from gmcr.estimators.quantities import amounts_finder, calibrated
+from gmcr.estimators.quantities import amounts_finder, calibrate_by_constraint, calibrated
 from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
 from gmcr.metrics import r_squared
 from gmcr.noise import Correlation, NoiseLaw, Sigma, law_of
@@ -114,7 +114,7 @@ class GMCR(Solver):
         a run over its order, or their sum where no order was given; else None
     rates_ : Rates of the reactions with a `Kinetic` constraint, with errors and `intervals`; else None
     interrupted_ : whether the fit was ended early
-    calibration_ : Calibration, once known amounts were given to `calibrate`; else None
+    calibration_ : Calibration, once known amounts were given to `calibrate` or as a constraint; else None
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -261,6 +261,7 @@ class GMCR(Solver):
             self._learn(D, samples, rows, layout, sigma, solution, fitted)
             self._fitted_on = FittedOn(D, self.get_params(deep=False), *beside)
             self._told_to_fit, self._others = self._fitted_on.told, {}
+            calibrate_by_constraint(self)
         return self
 
     def fit_transform(
