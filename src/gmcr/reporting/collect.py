@@ -27,7 +27,7 @@ from gmcr.preprocessing import Chain
 from gmcr.rank import estimate_rank
 from gmcr.registry import load_plugins
 from gmcr.reporting.contents import Contents, LibraryMatch
-from gmcr.theory.ambiguity import feasible_bands
+from gmcr.theory.ambiguity import as_fitted, feasible_bands
 from gmcr.theory.certificate import certify
 from gmcr.theory.facts import noise_of
 from gmcr.theory.pairs import isolating_pairs, never_separated
@@ -123,7 +123,7 @@ def collect(
             "rank": lambda: _rank(D),
             "fit": lambda: _fit(D, found, judge, decoding, measured),
             "certificate": lambda: _certificate(D, found, judge),
-            "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds)},
+            "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds, **as_fitted(model))},
         }
     load_plugins()  # what it warns of is not to be ignored
     with warnings.catch_warnings():

@@ -51,6 +51,13 @@ class Limit:
         slope = 2.0 * (off - ratio * ROUNDING * column) / allowed
         return ratio, slope, -ratio * self.most / allowed
 
+    def of_first(self, n: int) -> Limit:
+        """The same for the first n of a column's entries, where it is one of concentrations."""
+        if self.of == "S":
+            return self
+        first = self.nearest
+        return replace(self, nearest=lambda column: np.concatenate([first(column[:n]), column[n:]]))
+
 
 @dataclass(frozen=True, eq=False)
 class Told:
