@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gmcr import GMCR, Decomposition
-from gmcr.constraints import Layout, Unimodal
+from gmcr.constraints import Kinetic, Layout, Unimodal
 from gmcr.errors import InputError
 from gmcr.theory.ambiguity import as_fitted, feasible_bands
 from gmcr.theory.further_samples import kinds_of
@@ -128,3 +128,17 @@ def test_the_command_heeds_what_the_run_was_fitted_with(run, tmp_path):
     assert [band["max"] for band in out["bands"]] == pytest.approx([band.max for band in own.bands])
     assert "Obeyed up to noise: unimodal C." in out["notes"]
     assert as_fitted(GMCR(n_components=2).fit(D)) == {}
+
+
+def test_reactions_are_not_followed_and_a_note_says_so():
+    times = np.linspace(0.5, 12, 15)
+    kinetic = Kinetic("A > B")
+    S = np.exp(-0.5 * ((np.arange(20.0) - np.array([[6.0], [13]])) / 4) ** 2) + 0.1
+    D = kinetic.concentrations(np.array([0.2]), times) @ S
+    D += 1e-3 * np.random.default_rng(0).standard_normal(D.shape)
+    model = GMCR(constraints=[kinetic]).fit(D, order=times)
+    out = feasible_bands(D, model.decomposition_, **as_fitted(model))
+    assert "Not used here, though it may close more: kinetic." in out.notes
+    assert [band.max for band in out.bands] == pytest.approx(
+        [band.max for band in feasible_bands(D, model.decomposition_, supports="all").bands]
+    )
