@@ -17,6 +17,7 @@ import numpy as np
 
 from gmcr.confidence.standard_errors import concentration_errors, profile_errors
 from gmcr.confidence.supports import support_posterior
+from gmcr.constraints import Layout
 from gmcr.decoder import Decoding, is_explained
 from gmcr.decomposition import Decomposition
 from gmcr.errors import GMCRError, InputError
@@ -26,7 +27,7 @@ from gmcr.preprocessing import Chain
 from gmcr.rank import estimate_rank
 from gmcr.registry import load_plugins
 from gmcr.reporting.contents import Contents, LibraryMatch
-from gmcr.theory.ambiguity import feasible_bands
+from gmcr.theory.ambiguity import as_fitted, feasible_bands
 from gmcr.theory.certificate import certify
 from gmcr.theory.facts import noise_of
 from gmcr.theory.pairs import isolating_pairs, never_separated
@@ -111,7 +112,7 @@ def collect(
         "left_out": {},
         "count": None if judge is None else judge.count_,
         "calibration": getattr(model, "calibration_", None),
-    }
+    } | _layout(getattr(model, "layout_", None))
     tasks: dict[str, Callable[[], Facts]] = {
         "profiles": lambda: _errors(found, judge),
         "separation": lambda: _separation(found),
@@ -131,7 +132,7 @@ def collect(
             "fit": lambda: _fit(D, found, judge, decoding, measured),
             "trust": lambda: _trust(measured, model),
             "certificate": lambda: _certificate(D, found, judge),
-            "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds)},
+            "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds, **as_fitted(model))},
         }
     load_plugins()  # what it warns of is not to be ignored
     with warnings.catch_warnings():
@@ -172,6 +173,14 @@ def _table(data: Any, found: Decomposition) -> Table:
 
 def _as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else Table(check_samples(data, copy=False))
+
+
+def _layout(layout: Layout | None) -> Facts:
+    """The run of each sample, and its place there."""
+    if layout is None:
+        return {}
+    labels = layout.labels
+    return {"runs": None if labels is None else tuple(labels), "order": layout.order}
 
 
 def _steps(chain: Chain, raw: Table) -> Facts:
