@@ -1,9 +1,11 @@
 """The paper's solver, formula by formula, against what the paper says of each."""
 
 import json
+import shutil
 import warnings
 from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,10 +15,11 @@ torch = pytest.importorskip("torch")
 
 from gmcr import Decomposition, EBgMCR, certify, make_mixtures  # noqa: E402
 from gmcr.cli.app import main  # noqa: E402
-from gmcr.eb import anchor, networks, training  # noqa: E402
+from gmcr.eb import anchor, log, loss, networks, states, training  # noqa: E402
 from gmcr.eb.checkpoints import Bands, Checkpoint, Termination  # noqa: E402
 from gmcr.eb.networks import Model, Pass  # noqa: E402
 from gmcr.eb.settings import Settings, scaled_rate  # noqa: E402
+from gmcr.eb.stepping import AdamW  # noqa: E402
 from gmcr.errors import FileError, InputError  # noqa: E402
 from gmcr.io.table import Table  # noqa: E402
 from gmcr.metrics import nmse, r_squared  # noqa: E402
@@ -38,7 +41,7 @@ def small_model(n_slots=6, n_channels=10, settings=PAPER, signed=False, dtype=to
 
 def evaluated(model, X):
     size, spread = float(X.square().sum()), float((X - X.mean(dim=0)).square().sum())
-    return training.evaluate(model, X, size, spread)
+    return training.evaluate(model, X, size, spread)[0]
 
 
 # The gate
@@ -109,8 +112,8 @@ def test_pool_has_unit_norm_and_signs_only_where_asked():
     signed = small_model(signed=True)
     assert (signed.pool() < 0).any()
     X = torch.rand(20, 10, generator=random(), dtype=torch.float64)
-    assert (signed.amounts(X) < 0).any()
-    assert (small_model().amounts(X) >= 0).all()
+    assert (signed.evaluate(X).amounts < 0).any()
+    assert (small_model().evaluate(X).amounts >= 0).all()
 
 
 def test_evaluation_reconstructs_from_selected_slots_alone():
@@ -139,8 +142,8 @@ def test_ambiguity_is_the_mean_kernel_over_pairs_in_use():
     gating = torch.zeros(3, 6, dtype=torch.float64)
     gating[0, 1], gating[1, 3], gating[2, 4], gating[0, 5] = 0.9, 0.6, 0.51, 0.5  # slot 5 is not above 0.5
     pairs = [float(torch.exp(-(pool[i] - pool[j]).square().sum() / 2)) for i, j in combinations((1, 3, 4), 2)]
-    assert float(training.ambiguity_term(pool, gating, 0.5, 1.0)) == pytest.approx(np.mean(pairs))
-    assert float(training.ambiguity_term(pool, gating * 0.5, 0.5, 1.0)) == 0.0
+    assert float(loss.ambiguity_term(pool, gating, 0.5, 1.0)) == pytest.approx(np.mean(pairs))
+    assert float(loss.ambiguity_term(pool, gating * 0.5, 0.5, 1.0)) == 0.0
 
 
 def test_terms_are_means():
@@ -148,9 +151,9 @@ def test_terms_are_means():
     gating = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.5, 0.0]])
     out = Pass(torch.full((2, 3, 2), 3.0), gating, gating, gating, pool, torch.zeros(2, 5))
     only = replace(PAPER, usage_weight=0.0, energy_weight=0.0, ambiguity_weight=0.0)
-    assert float(training.total_loss(X, out, 1.0, only)) == 1.0
-    assert float(training.total_loss(X, out, 1.0, replace(only, usage_weight=1.0))) == 1.25
-    assert float(training.total_loss(X, out, 1.0, replace(only, energy_weight=1.0))) == 10.0
+    assert float(loss.total_loss(X, out, 1.0, only)) == 1.0
+    assert float(loss.total_loss(X, out, 1.0, replace(only, usage_weight=1.0))) == 1.25
+    assert float(loss.total_loss(X, out, 1.0, replace(only, energy_weight=1.0))) == 10.0
 
 
 @pytest.mark.parametrize("term", ["fit_weight", "usage_weight", "energy_weight", "ambiguity_weight"])
@@ -164,7 +167,8 @@ def test_gradients_of_every_term_against_finite_differences(term, signed):
     X = torch.rand(5, 6, generator=random(1), dtype=torch.float64)
 
     def value():
-        return training.total_loss(X, model(X, 0.7, random(2)), 1.0, settings)
+        out = model.gated(model.energy(X), model.concentration(X), model.pool(), 0.7, random(2))
+        return loss.total_loss(X, out, 1.0, settings)
 
     model.zero_grad()
     value().backward()
@@ -176,15 +180,51 @@ def test_gradients_of_every_term_against_finite_differences(term, signed):
         for index in range(0, flat.numel(), max(1, flat.numel() // 5)):
             old = float(flat[index])
             flat[index] = old + step
-            up = float(value())
+            up = float(value().detach())
             flat[index] = old - step
-            down = float(value())
+            down = float(value().detach())
             flat[index] = old
             gradient = gradients[name]
             found = 0.0 if gradient is None else float(gradient.view(-1)[index])
             assert found == pytest.approx((up - down) / (2 * step), rel=1e-4, abs=1e-7)
             checked += found != 0.0
     assert checked > 3
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_step_is_that_of_torchs_autograd_and_optimiser(signed):
+    settings = replace(PAPER, energy_weight=0.1, ambiguity_weight=0.1)  # all terms felt
+    model, twin = (small_model(5, 8, settings, signed) for _ in range(2))
+    own = AdamW(model)
+    theirs = torch.optim.AdamW(
+        twin.parameters(),
+        lr=5e-4,
+        betas=(0.9, 0.995),
+        eps=1e-8,
+        weight_decay=1e-3,
+        fused=False,
+        foreach=False,
+    )
+    X = torch.rand(7, 8, generator=random(1), dtype=torch.float64)
+    for step in range(4):
+        run = SimpleNamespace(
+            model=model, optimiser=own, settings=settings, usage_weight=0.3, random=random(step)
+        )
+        training.learn(run, X, model.inside(X), 0.7)
+        out = twin.gated(twin.energy(X), twin.concentration(X), twin.pool(), 0.7, random(step))
+        theirs.zero_grad()
+        loss.total_loss(X, out, 0.3, settings).backward()
+        theirs.step()
+        for name, weights in model.state_dict().items():
+            torch.testing.assert_close(weights, twin.state_dict()[name], rtol=1e-9, atol=1e-12)
+
+
+def test_the_first_step_of_an_epoch_takes_the_networks_values_from_the_evaluation_before():
+    X = torch.rand(12, 10, generator=random(1))
+    run = training.start(X, 6, replace(PAPER, batch_size=5))
+    training.one_epoch(run, X)
+    for ahead, now in zip(run.ahead.energy, run.model.inside(X).energy, strict=True):
+        assert torch.equal(ahead, now)
 
 
 # Schedules
@@ -349,28 +389,73 @@ def test_a_seed_is_a_run(mix):
     assert not np.allclose(first.history_["nmse"], other.history_["nmse"])
 
 
+@pytest.mark.parametrize("batch_size", [16, 64])
 @pytest.mark.parametrize("killed_at", [7, 20])
-def test_a_killed_run_goes_on_as_if_nothing_had_been(mix, tmp_path, killed_at):
-    whole = short_run(mix, max_epochs=40)
+def test_a_killed_run_goes_on_bit_for_bit(mix, tmp_path, killed_at, batch_size):
+    options = {"max_epochs": 40, "lowest_band": -5.0, "settings": replace(PAPER, batch_size=batch_size)}
+    whole = short_run(mix, **options)
 
     def kill(row):
         if row.epoch == killed_at:
             raise SystemExit
 
+    def files():
+        return sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".pt")
+
     with pytest.raises(SystemExit):
-        short_run(mix, max_epochs=40, folder=tmp_path, save_every=5, callback=kill)
-    state = tmp_path / training.STATE_FILE
-    assert state.exists()
-    resumed = short_run(mix, max_epochs=40, folder=tmp_path, save_every=5)
-    np.testing.assert_allclose(resumed.history_, whole.history_, rtol=1e-5, atol=1e-8)
-    np.testing.assert_allclose(resumed.final_.components, whole.final_.components, atol=1e-5)
-    assert training.read_margins(tmp_path, 16).shape == (40, 16)
-    assert len((tmp_path / training.HISTORY_FILE).read_text().splitlines()) == 41
+        short_run(mix, **options, folder=tmp_path, save_every=5, callback=kill)
+    resumed = short_run(mix, **options, folder=tmp_path, save_every=5)
+    pd.testing.assert_frame_equal(resumed.history_, whole.history_, check_exact=True)
+    np.testing.assert_array_equal(resumed.final_.components, whole.final_.components)
+    assert len(whole.bands_) > 2
+    for own, other in zip(resumed.bands_, whole.bands_, strict=True):
+        assert own.epoch == other.epoch
+        np.testing.assert_array_equal(own.decomposition.concentrations, other.decomposition.concentrations)
+    np.testing.assert_array_equal(resumed._mean_gaps, whole._mean_gaps)
+    assert log.read_margins(tmp_path, 16).shape == (40, 16)
+    assert len((tmp_path / log.HISTORY_FILE).read_text().splitlines()) == 41
+    assert len(files()) == len(whole.bands_) + 1  # each state once
+
+
+def test_a_run_killed_without_warning_loses_only_what_came_after_its_last_state(mix, tmp_path):
+    options = {"max_epochs": 40, "lowest_band": -5.0}
+    whole = short_run(mix, **options)
+    copy = tmp_path / "as it was"
+
+    def look(row):
+        if row.epoch == 17:  # between two states, with logs that are ahead of the state
+            shutil.copytree(tmp_path / "run", copy)
+
+    short_run(mix, **options, folder=tmp_path / "run", save_every=7, callback=look)
+    resumed = short_run(mix, **options, folder=copy, save_every=7)
+    pd.testing.assert_frame_equal(resumed.history_, whole.history_, check_exact=True)
+    np.testing.assert_array_equal(resumed._mean_gaps, whole._mean_gaps)
+
+
+def test_a_state_does_not_grow_with_the_run_nor_memory_with_its_checkpoints(mix, tmp_path):
+    X = torch.as_tensor(mix.D, dtype=torch.float32)
+    run = training.start(X, 16, PAPER, lowest_band=-5.0, folder=tmp_path)
+    sizes, places = [], []
+    for epochs in (150, 300):
+        while run.epoch < epochs:
+            training.one_epoch(run, X)
+        states.save(run, X, run.log)
+        sizes.append((tmp_path / states.STATE_FILE).stat().st_size)
+        places.append({band: kept.tensors["profile"].data_ptr() for band, kept in run.bands.kept.items()})
+    assert sizes[1] < 1.05 * sizes[0]
+    shared = places[0].keys() & places[1].keys()
+    assert shared
+    assert all(places[0][band] == places[1][band] for band in shared)
+
+
+def test_a_folder_of_another_run_is_refused(mix, tmp_path):
+    short_run(mix, folder=tmp_path)
+    state = tmp_path / states.STATE_FILE
     with pytest.raises(FileError, match="other data or settings"):
-        short_run(mix, max_epochs=40, folder=tmp_path, learning_rate=1e-3)
+        short_run(mix, folder=tmp_path, learning_rate=1e-3)
     state.write_bytes(b"not a state")
     with pytest.raises(FileError, match="not the state of a run"):
-        short_run(mix, max_epochs=40, folder=tmp_path)
+        short_run(mix, folder=tmp_path)
 
 
 def test_interrupted_run_keeps_what_it_has(mix):
