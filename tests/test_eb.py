@@ -5,7 +5,6 @@ import shutil
 import warnings
 from dataclasses import replace
 from itertools import combinations
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,11 +14,10 @@ torch = pytest.importorskip("torch")
 
 from gmcr import Decomposition, EBgMCR, certify, make_mixtures  # noqa: E402
 from gmcr.cli.app import main  # noqa: E402
-from gmcr.eb import anchor, log, loss, networks, states, training  # noqa: E402
+from gmcr.eb import anchor, beyond, log, loss, networks, states, training  # noqa: E402
 from gmcr.eb.checkpoints import Bands, Checkpoint, Termination  # noqa: E402
 from gmcr.eb.networks import Model, Pass  # noqa: E402
 from gmcr.eb.settings import Settings, scaled_rate  # noqa: E402
-from gmcr.eb.stepping import AdamW  # noqa: E402
 from gmcr.errors import FileError, InputError  # noqa: E402
 from gmcr.io.table import Table  # noqa: E402
 from gmcr.metrics import nmse, r_squared  # noqa: E402
@@ -194,8 +192,11 @@ def test_gradients_of_every_term_against_finite_differences(term, signed):
 @pytest.mark.parametrize("signed", [False, True])
 def test_a_step_is_that_of_torchs_autograd_and_optimiser(signed):
     settings = replace(PAPER, energy_weight=0.1, ambiguity_weight=0.1)  # all terms felt
-    model, twin = (small_model(5, 8, settings, signed) for _ in range(2))
-    own = AdamW(model)
+    X = torch.rand(7, 8, generator=random(1), dtype=torch.float64)
+    run = training.start(X, 5, settings, signed=signed)
+    run.usage_weight, run.slot_weight = 0.3, 0.2
+    twin = small_model(5, 8, settings, signed)
+    twin.load_state_dict(run.model.state_dict())
     theirs = torch.optim.AdamW(
         twin.parameters(),
         lr=5e-4,
@@ -205,17 +206,14 @@ def test_a_step_is_that_of_torchs_autograd_and_optimiser(signed):
         fused=False,
         foreach=False,
     )
-    X = torch.rand(7, 8, generator=random(1), dtype=torch.float64)
     for step in range(4):
-        run = SimpleNamespace(
-            model=model, optimiser=own, settings=settings, usage_weight=0.3, random=random(step)
-        )
-        training.learn(run, X, model.inside(X), 0.7)
+        run.random = random(step)
+        training.learn(run, X, run.model.inside(X), 0.7)
         out = twin.gated(twin.energy(X), twin.concentration(X), twin.pool(), 0.7, random(step))
         theirs.zero_grad()
-        loss.total_loss(X, out, 0.3, settings).backward()
+        loss.total_loss(X, out, 0.3, settings, 0.2).backward()
         theirs.step()
-        for name, weights in model.state_dict().items():
+        for name, weights in run.model.state_dict().items():
             torch.testing.assert_close(weights, twin.state_dict()[name], rtol=1e-9, atol=1e-12)
 
 
@@ -337,6 +335,61 @@ def test_metrics_are_the_papers():
     chosen = model.evaluate(X).gate.numpy() > 0
     assert (found.count, found.usage) == (chosen.any(axis=0).sum(), chosen.sum())
     assert found.single_users == (chosen.sum(axis=0) == 1).sum()
+
+
+# What the paper does not do
+
+
+def test_noise_and_count_are_read_off_the_singular_values():
+    mix = make_mixtures(n_components=6, n_samples=80, snr_db=25, n_features=120, random_state=3)
+    X = torch.as_tensor(mix.D, dtype=torch.float32)
+    assert beyond.noise_variance(X) == pytest.approx(np.mean(mix.sigma**2), rel=0.05)
+    parts = beyond._parts(X)
+    assert len(parts) == 11  # two of each vector above the noise, but one of the first
+    assert (parts >= 0).all()
+
+
+@pytest.mark.parametrize("start", ["samples", "singular"])
+def test_starts_are_as_long_as_the_random_one_and_near_what_they_start_from(start):
+    mix = make_mixtures(n_components=4, n_samples=20, snr_db=25, n_features=60, random_state=3)
+    X = torch.as_tensor(mix.D, dtype=torch.float32)
+    run = training.start(X, 50, replace(PAPER, start=start))
+    plain = training.start(X, 50, PAPER)
+    torch.testing.assert_close(
+        run.model.profile.norm(dim=1), plain.model.profile.norm(dim=1), rtol=0.1, atol=0
+    )
+    towards = X if start == "samples" else torch.as_tensor(beyond._parts(X), dtype=torch.float32)
+    cosines = run.model.pool() @ torch.nn.functional.normalize(towards, dim=1).T
+    own = torch.arange(50) % len(towards)
+    assert (cosines[torch.arange(50), own] > 0.98).all()
+    assert (run.model.profile >= 0).all()
+    assert torch.equal(run.model.energy[0].weight, plain.model.energy[0].weight)
+    with pytest.raises(InputError, match="start must be one of random, samples, singular, not 'best'"):
+        replace(PAPER, start="best")
+
+
+def test_slots_in_use_and_what_they_cost():
+    gating = torch.tensor([[1.0, 0.5, 0.0], [1.0, 0.5, 0.0]], requires_grad=True)
+    used = loss.slots_in_use(gating)
+    assert used.tolist() == [1.0, 0.75, 0.0]
+    used.sum().backward()
+    assert gating.grad[0].tolist() == [0.0, 0.5, 1.0]  # a slot with another user costs nothing more
+    # A slot in use costs p · channels · σ² of the sum of squares over samples and channels.
+    weight = replace(PAPER, slot_price=2.5).slot_target(0.009, 0.04, 256, 64)
+    assert weight / 256 * 64 * 512 == pytest.approx(2.5 * 512 * 0.04)
+    assert replace(PAPER, slot_price=2.5).slot_target(0.01, 0.04, 256, 64) == 0.0
+
+
+def test_prices_from_the_noise_come_when_the_run_reconstructs():
+    X = torch.rand(20, 12, generator=random())
+    run = training.start(X, 6, replace(PAPER, slot_price=2.5), usage_schedule="noise")
+    found = training.evaluate(run.model, X, run.size, run.spread)[0]
+    training.reprice(run, replace(found, nmse=0.02), X)
+    assert (run.usage_weight, run.slot_weight) == (0.0, 0.0)
+    training.reprice(run, replace(found, nmse=0.009, count=3), X)
+    assert run.usage_weight == pytest.approx(0.05 * run.noise * 2 * np.log(6 * 3 * 20 / 0.05) * 6 / 12)
+    assert run.slot_weight == pytest.approx(0.05 * 2.5 * run.noise * 6 / 20)
+    assert training.start(X, 6, PAPER).noise == 0.0  # the paper's solver is told nothing
 
 
 # Anchors

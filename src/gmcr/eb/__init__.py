@@ -8,6 +8,7 @@
     stepping.py      one optimiser step: back through the layers, and AdamW
     training.py      Algorithm 1
     states.py        the files from which a run goes on; log.py: what it tells of every epoch
+    beyond.py        what the paper does not do: prices from the noise, other starts
     progress.py      the bar with the time left
 
 This is the only folder that imports torch, which the extra `eb` installs. Exact decoding is not repeated here: it

@@ -11,10 +11,13 @@ from gmcr.eb.networks import Pass
 from gmcr.eb.settings import Settings
 
 
-def total_loss(X: Tensor, out: Pass, usage_price: float, settings: Settings) -> Tensor:
+def total_loss(
+    X: Tensor, out: Pass, usage_price: float, settings: Settings, slot_weight: float = 0.0
+) -> Tensor:
     """Eq. 7: fit, usage, energy and ambiguity, each a mean over a minibatch; none is computed at weight zero.
 
     Usage is C(x) = (1/N) Σ_i [f_e(x)]_i; the energies are those that the gate sees, perturbed, of both states.
+    The slots in use are no term of the paper's.
     """
     terms = settings.fit_weight * (X - out.fit).square().mean()
     if settings.usage_weight and usage_price:
@@ -24,7 +27,14 @@ def total_loss(X: Tensor, out: Pass, usage_price: float, settings: Settings) -> 
     if settings.ambiguity_weight:
         ambiguity = ambiguity_term(out.pool, out.gate, settings.membership, settings.kernel_width)
         terms = terms + settings.ambiguity_weight * ambiguity
+    if slot_weight:
+        terms = terms + slot_weight * slots_in_use(out.gate).mean()
     return terms
+
+
+def slots_in_use(gating: Tensor) -> Tensor:
+    """The chance that at least one sample of the minibatch selects a slot: (slots,)."""
+    return 1.0 - (1.0 - gating).prod(dim=0)
 
 
 def ambiguity_term(pool: Tensor, gating: Tensor, membership: float, width: float) -> Tensor:

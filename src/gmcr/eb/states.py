@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 STATE_FILE = "state.pt"
 CHECKPOINTS = "band-*.pt"
-REACHED = ("epoch", "usage_weight", "ended")  # what a run has come to, beside its networks
+REACHED = ("epoch", "usage_weight", "slot_weight", "ended")  # what a run has come to, beside its networks
 TOLD = (
     "epoch",
     "entered",
@@ -74,7 +74,7 @@ def resume(run: Run, X: Tensor, log: FolderLog) -> None:
     if not same:
         raise FileError(f"{path} belongs to a run with other data or settings; choose another folder.")
     for name in REACHED:
-        setattr(run, name, state[name])
+        setattr(run, name, state.get(name, getattr(run, name)))
     run.model.load_state_dict(state["model"])
     run.optimiser.load_state_dict(state["optimiser"])
     run.random.set_state(state["random"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from gmcr.eb import states
+from gmcr.eb.beyond import noise_variance, started
 from gmcr.eb.checkpoints import Bands, Checkpoint, Termination
 from gmcr.eb.log import COLUMNS, FolderLog, MemoryLog
 from gmcr.eb.loss import total_loss
@@ -58,8 +59,10 @@ class Run:
     spread: float  # the same about the column means
     log: MemoryLog | FolderLog
     usage_schedule: str = "paper"
+    noise: float = 0.0  # σ², where a price needs it
     epoch: int = 0
     usage_weight: float = 0.0
+    slot_weight: float = 0.0
     ended: bool = False
     ahead: Inside | None = None
 
@@ -79,6 +82,8 @@ def start(
     order = torch.Generator().manual_seed(seed)
     model = Model(X.shape[1], n_slots, settings, signed)
     model.initialise(order)
+    if settings.start != "random":
+        model.profile.data = started(model.profile.data, X.cpu(), settings.start)
     model.to(X.device, X.dtype)
     centred = X - X.mean(dim=0)
     run = Run(
@@ -93,6 +98,7 @@ def start(
         spread=float(centred.square().sum(dtype=torch.float64)),
         log=MemoryLog(n_slots) if folder is None else FolderLog(folder, n_slots),
         usage_schedule=usage_schedule,
+        noise=noise_variance(X) if usage_schedule == "noise" or settings.slot_price else 0.0,
     )
     if isinstance(run.log, FolderLog):
         states.resume(run, X, run.log)
@@ -112,6 +118,7 @@ def train(
     In a folder, the run's state is saved now and then, and at the end.
     """
     log = run.log if isinstance(run.log, FolderLog) else None
+    begun = run.epoch
     try:
         while run.epoch < max_epochs and not run.ended:
             row = one_epoch(run, X)
@@ -121,7 +128,8 @@ def train(
                 listener(row)
     finally:
         if log is not None:
-            states.save(run, X, log)
+            if run.epoch > begun:
+                states.save(run, X, log)
             log.close()
     return run
 
@@ -136,13 +144,7 @@ def one_epoch(run: Run, X: Tensor) -> dict[str, float]:
     facts = vars(found) | {"epoch": run.epoch, "usage_weight": run.usage_weight, "temperature": temperature}
     facts["smallest_margin"] = float(np.abs(found.mean_gaps).min())
     row = {name: facts[name] for name in COLUMNS}
-    n_slots = run.model.n_slots
-    if run.usage_schedule == "window":
-        shape = (n_slots, X.shape[1], found.count, len(X))
-        target = settings.window_target(found.nmse, found.mse, *shape)
-    else:
-        target = settings.usage_target(found.nmse, found.mse, found.mean_energy, n_slots)
-    run.usage_weight = settings.smoothed(run.usage_weight, target)
+    reprice(run, found, X)
     if run.bands.wants(found.r2, found.count):
         before = run.bands.at(found.r2)
         tensors = copied(run.model, {} if before is None else before.tensors)
@@ -150,6 +152,21 @@ def one_epoch(run: Run, X: Tensor) -> dict[str, float]:
     run.log.append(row, found.mean_gaps)
     run.epoch += 1
     return row
+
+
+def reprice(run: Run, found: Evaluation, X: Tensor) -> None:
+    """Move the prices of usage and of slots towards what the schedule asks for."""
+    settings, n_slots = run.settings, run.model.n_slots
+    shape = (n_slots, X.shape[1], found.count, len(X))
+    if run.usage_schedule == "window":
+        target = settings.window_target(found.nmse, found.mse, *shape)
+    elif run.usage_schedule == "noise":  # from when the run reconstructs, whatever the noise is
+        target = replace(settings, usage_from=settings.entry).window_target(found.nmse, run.noise, *shape)
+    else:
+        target = settings.usage_target(found.nmse, found.mse, found.mean_energy, n_slots)
+    run.usage_weight = settings.smoothed(run.usage_weight, target)
+    slots = settings.slot_target(found.nmse, run.noise, n_slots, len(X))
+    run.slot_weight = settings.smoothed(run.slot_weight, slots)
 
 
 def train_once(run: Run, X: Tensor, temperature: float) -> None:
@@ -172,7 +189,7 @@ def learn(run: Run, batch: Tensor, inside: Inside, temperature: float) -> None:
     given = (inside.energy[-1], inside.concentration[-1], run.model.pool().detach())
     energy, concentration, pool = (tensor.requires_grad_() for tensor in given)
     out = run.model.gated(energy, concentration, pool, temperature, run.random)
-    value = total_loss(batch, out, run.usage_weight, run.settings)
+    value = total_loss(batch, out, run.usage_weight, run.settings, run.slot_weight)
     gradients = torch.autograd.grad(value, given, materialize_grads=True)
     run.optimiser.step(inside, pool.detach(), *gradients)
 

@@ -34,7 +34,7 @@ from gmcr.window.signs import refuse_negative, seen_signs
 
 DECODERS = ("gate", "floor", "exact")
 FLOOR = 0.5  # ϑ: concentrations above it are the certificate's support
-SCHEDULES = ("paper", "window")
+SCHEDULES = ("paper", "window", "noise")
 NOT_STORED = ("callback", "settings")  # parameters that a model file's header does not hold as they are
 LEARNED = (
     "n_epochs_", "terminated_", "_n_samples", "_lipschitz", "_n_gate_parameters", "_energy_bound", "_radius",
@@ -105,7 +105,8 @@ class EBgMCR(Solver):
     learning_rate : None takes the paper's 5e-4; "scaled" multiplies it by 1024 over the pool size, up to four
         times, for small pools; or a number
     lowest_band : lower edge of the lowest band of R²: the paper's 0.97 for synthetic, 0.95 for real data
-    usage : "paper", or "window" for a usage price inside the window of Theorem 1
+    usage : "paper"; "window" for a usage price inside the window of Theorem 1, with the present misfit for the
+        noise; or "noise" for the same with the noise that the samples' singular values tell
     folder : where to keep state, history (CSV) and margins while the run goes on; a run killed there goes on
         from its last saved state when `fit` is called again with the same data and settings
     save_every : epochs between two saved states

@@ -13,12 +13,13 @@ from typing import Any
 
 from gmcr.validation import FloatArray
 from gmcr_paper.long.plan import REAL, LongRun
+from gmcr_paper.results import machine, versions
 from gmcr_paper.studies.energy import LOWEST as LOWEST_SYNTHETIC
 from gmcr_paper.studies.real import LOWEST as LOWEST_REAL
 from gmcr_paper.studies.sets import load
 from gmcr_paper.studies.synthetic import mixtures
 
-LOG, DONE, LOCK = "log.csv", "done.json", "lock"
+LOG, MADE, DONE, LOCK = "log.csv", "made.json", "done.json", "lock"
 COLUMNS = {
     "epoch": "{:d}",
     "nmse": "{:.3e}",
@@ -77,6 +78,8 @@ def work(runs: Sequence[LongRun], states: Path, data: Path | None) -> None:
 def train(run: LongRun, folder: Path, data: Path | None) -> None:
     """Train to the end, from where the folder's state stands."""
     D = samples(run, data)
+    made = {"versions": versions(), "machine": machine()}
+    (folder / MADE).write_text(json.dumps(made) + "\n", encoding="utf-8")
     with (folder / LOG).open("a+", encoding="utf-8") as log:
         before: dict[str, float] = {}
 
