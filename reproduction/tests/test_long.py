@@ -54,7 +54,9 @@ def test_the_plan_has_every_run_of_the_paper():
         plan.named("n17")
 
 
-def test_a_worker_that_was_killed_goes_on_and_its_log_has_every_line_once(tmp_path, monkeypatch):
+@pytest.mark.filterwarnings("ignore:the run was interrupted")
+@pytest.mark.parametrize("end", [SystemExit, KeyboardInterrupt])
+def test_a_worker_that_was_killed_goes_on_and_its_log_has_every_line_once(tmp_path, monkeypatch, end):
     work.work([SMALL], tmp_path / "whole", None)
     told = work.estimator
 
@@ -62,12 +64,12 @@ def test_a_worker_that_was_killed_goes_on_and_its_log_has_every_line_once(tmp_pa
         def tell(row):
             callback(row)
             if row.epoch == 13:
-                raise SystemExit
+                raise end
 
         return told(run, folder, D, callback=tell)
 
     monkeypatch.setattr(work, "estimator", killed)
-    with pytest.raises(SystemExit):
+    with pytest.raises(end):
         work.work([SMALL], tmp_path / "parts", None)
     assert not (tmp_path / "parts" / "small" / work.DONE).exists()
     monkeypatch.setattr(work, "estimator", told)

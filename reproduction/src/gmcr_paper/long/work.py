@@ -93,6 +93,8 @@ def train(run: LongRun, folder: Path, data: Path | None) -> None:
                 log.flush()
 
         model = estimator(run, folder, D, callback=tell).fit(D)
+    if model.n_epochs_ < run.settings["epochs"] and not model.terminated_:
+        raise KeyboardInterrupt  # the state is saved, and the run is not finished
     done = {"epochs": model.n_epochs_, "terminated": bool(model.terminated_)}
     (folder / DONE).write_text(json.dumps(done) + "\n", encoding="utf-8")
 
