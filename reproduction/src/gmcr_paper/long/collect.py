@@ -25,7 +25,10 @@ from gmcr_paper.studies.real import energy_outcome
 from gmcr_paper.studies.sets import load
 from gmcr_paper.studies.synthetic import mixtures
 
-LOOKS = 20  # epochs, evenly over the plan's, at which the bands so far are told
+LOOKS, LEAST = (
+    75,
+    200,
+)  # how often, over the plan's epochs, the course is told; epochs between two looks at least
 
 
 def standing(runs: Sequence[LongRun], states: Path) -> list[str]:
@@ -85,7 +88,7 @@ def _read(run: LongRun, folder: Path, data: Path | None) -> tuple[Record, Outcom
     result = outcome.result | {
         "fit_seconds": seconds,
         "finished": (folder / DONE).exists(),
-        "course": course(model.history_, model.lowest_band, run.settings["epochs"] // LOOKS),
+        "course": course(model.history_, model.lowest_band, max(LEAST, run.settings["epochs"] // LOOKS)),
     }
     made = json.loads((folder / MADE).read_text(encoding="utf-8"))
     return Record(run.settings, result, seconds, versions=made["versions"], machine=made["machine"]), outcome

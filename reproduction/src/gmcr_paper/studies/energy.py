@@ -74,6 +74,7 @@ def ending(model: Any) -> dict[str, Any]:
         "epochs_run": model.n_epochs_,
         "terminated": bool(model.terminated_),
         "single_users": int(model.history_["single_users"].iloc[-1]),
+        "final_energy": float(model.history_["mean_energy"].iloc[-1]),
     } | energy_course(model.history_, model._settings())
 
 
