@@ -127,6 +127,16 @@ def test_evaluation_reconstructs_from_selected_slots_alone():
         torch.testing.assert_close(out.fit[m], expected.to(torch.float64))
 
 
+def test_evaluation_with_the_gates_noise_is_another_draw_each_time():
+    model = small_model(n_slots=40)
+    X = torch.rand(50, 10, generator=random(), dtype=torch.float64)
+    out = model.evaluate(X, random(1))
+    expected = torch.sigmoid(out.gap - PAPER.gap_floor).mean()  # P(gap + logistic noise > floor)
+    assert float(out.gate.mean()) == pytest.approx(float(expected), abs=0.03)
+    assert not torch.equal(out.gate, model.evaluate(X, random(2)).gate)
+    assert torch.equal(model.evaluate(X).gate, model.evaluate(X).gate)
+
+
 def test_mean_energy_starts_near_the_offset():
     X = torch.rand(30, 10, generator=random(), dtype=torch.float64)
     assert evaluated(small_model(), X).mean_energy == pytest.approx(1.6, abs=0.2)

@@ -106,7 +106,7 @@ def test_what_a_run_has_come_to_is_read_while_it_goes_on(tmp_path, monkeypatch):
     assert seen[0].startswith("small: epoch 17 of 24, ")
     (record,) = Results(tmp_path / "runs")
     assert (record["epochs_run"], record["finished"], record["n"]) == (15, False, 3)
-    assert [look["epoch"] for look in record["course"]] == list(range(1, 16))
+    assert [look["epoch"] for look in record["course"]] == [15]  # fewer epochs than between two looks
     monkeypatch.setattr(work, "estimator", told)
     list(collect.collect([SMALL], tmp_path, tmp_path / "runs", None))
     (record,) = Results(tmp_path / "runs")  # in the place of the one before

@@ -50,7 +50,13 @@ def result(count, bands, **changed):
         "energy_ratio": 0.2,
         "final_energy": 0.3,
     }
-    kept = {"bands": bands, "final": state, "refined": state, "course": looks}
+    kept = {
+        "bands": bands,
+        "final": state,
+        "refined": state,
+        "course": looks,
+        "noisy": {"count": 20, "r2": 0.9},
+    }
     return ran | energy | kept | changed
 
 
@@ -160,6 +166,7 @@ def test_every_run_stands_in_the_tables(tmp_path):
     runs = {row[0]: row for row in tables["long-runs"].rows}
     assert set(runs) == set(RUNS)
     assert runs["n16-30dB"][1:4] == ("10,000 of 10,000", "by the rule", "2.00")
+    assert runs["n16-30dB"][-1] == "20, 0.9000"
     assert runs["nir"][2] == "not yet"
     assert runs["carbs"][2] == "not run"
     course = {row[0]: row for row in tables["course"].rows}

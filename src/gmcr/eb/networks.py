@@ -92,17 +92,21 @@ class Model(nn.Module):
         gap = -gaps(energies)
         return self._reconstruct(energies, gap, probabilities(gap, temperature, random), concentration, pool)
 
-    def decided(self, energy: Tensor, concentration: Tensor) -> Pass:
-        """An evaluation pass over the networks' outputs: no noise, and a hard gate."""
+    def decided(self, energy: Tensor, concentration: Tensor, random: torch.Generator | None = None) -> Pass:
+        """An evaluation pass over the networks' outputs: no exploration noise, and a hard gate.
+
+        With `random` the gate's own noise is drawn, as the paper says its evaluation does; ours leaves it out.
+        """
         energies = self._energies(energy)
         gap = -gaps(energies)
-        gating = selected(gap, self.settings).to(gap.dtype)
+        seen = gap if random is None else gap + logistic(gap, random)
+        gating = selected(seen, self.settings).to(gap.dtype)
         return self._reconstruct(energies, gap, gating, concentration, self.pool())
 
-    def evaluate(self, X: Tensor) -> Pass:
+    def evaluate(self, X: Tensor, random: torch.Generator | None = None) -> Pass:
         """An evaluation pass over samples X."""
         inside = self.inside(X)
-        return self.decided(inside.energy[-1], inside.concentration[-1])
+        return self.decided(inside.energy[-1], inside.concentration[-1], random)
 
     def _energies(self, outputs: Tensor) -> Tensor:
         """(samples, slots, 2): of not selecting, and of selecting; positive at the start by the offset.
@@ -159,10 +163,15 @@ def probabilities(gap: Tensor, temperature: float, random: torch.Generator | Non
     That difference is a logistic variable; without `random` it is left out.
     """
     if random is not None:
-        uniform = torch.rand(gap.shape, generator=random, dtype=gap.dtype, device=gap.device)
-        tiny = torch.finfo(gap.dtype).eps
-        gap = gap + torch.logit(uniform.clamp(tiny, 1.0 - tiny))
+        gap = gap + logistic(gap, random)
     return torch.sigmoid(gap / temperature)
+
+
+def logistic(like: Tensor, random: torch.Generator) -> Tensor:
+    """Logistic variables, as many as the tensor has."""
+    uniform = torch.rand(like.shape, generator=random, dtype=like.dtype, device=like.device)
+    tiny = torch.finfo(like.dtype).eps
+    return torch.logit(uniform.clamp(tiny, 1.0 - tiny))
 
 
 def selected(gap: Tensor, settings: Settings) -> Tensor:
