@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +46,7 @@ class Run:
     """A run in progress: everything that a continuation needs to be the same as no interruption.
 
     ahead : what the networks as they are now see of the samples, known from the last evaluation
+    spare : tensors for the next checkpoint: memory does not grow, and what is kept is never half another
     """
 
     model: Model
@@ -65,6 +66,7 @@ class Run:
     slot_weight: float = 0.0
     ended: bool = False
     ahead: Inside | None = None
+    spare: dict[str, Tensor] = field(default_factory=dict)
 
 
 def start(
@@ -115,20 +117,22 @@ def train(
 ) -> Run:
     """Train until the termination rule fires or `max_epochs` have been run in all.
 
-    In a folder, the run's state is saved now and then, and at the end.
+    In a folder, the run's state is saved now and then, and at the end, unless that is in the middle of an epoch.
     """
     log = run.log if isinstance(run.log, FolderLog) else None
-    begun = run.epoch
+    begun, whole = run.epoch, True
     try:
         while run.epoch < max_epochs and not run.ended:
+            whole = False
             row = one_epoch(run, X)
+            whole = True
             if log is not None and run.epoch % save_every == 0:
                 states.save(run, X, log)
             if listener is not None:
                 listener(row)
     finally:
         if log is not None:
-            if run.epoch > begun:
+            if whole and run.epoch > begun:
                 states.save(run, X, log)
             log.close()
     return run
@@ -147,8 +151,9 @@ def one_epoch(run: Run, X: Tensor) -> dict[str, float]:
     reprice(run, found, X)
     if run.bands.wants(found.r2, found.count):
         before = run.bands.at(found.r2)
-        tensors = copied(run.model, {} if before is None else before.tensors)
+        tensors = copied(run.model, run.spare)
         run.bands.keep(Checkpoint(run.epoch, found.count, found.r2, found.usage, tensors))
+        run.spare = {} if before is None else before.tensors
     run.log.append(row, found.mean_gaps)
     run.epoch += 1
     return row
