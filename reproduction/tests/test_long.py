@@ -6,6 +6,7 @@ import pytest
 from gmcr.eb.settings import Settings
 from gmcr.errors import InputError
 from gmcr_paper.long import collect, plan, work
+from gmcr_paper.long.cli import main
 from gmcr_paper.results import Results
 from gmcr_paper.studies.energy import energy_course
 
@@ -116,6 +117,18 @@ def test_what_a_run_has_come_to_is_read_while_it_goes_on(tmp_path, monkeypatch):
     assert "24 (finished), " in collect.standing([SMALL], tmp_path)[0]
     assert collect.standing([plan.named("carbs")], tmp_path)[0].endswith("not begun")
     assert not list(tmp_path.glob(".snapshot*"))
+
+
+def test_the_command(tmp_path, capsys):
+    (tmp_path / "n16-30dB-slots-second").mkdir()
+    assert main(["status", "--states", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [*plan.RUNS, "n16-30dB-slots-second"]
+    assert all(line.endswith("not begun") for line in lines)
+    assert main(["collect", "--states", str(tmp_path), "--results", str(tmp_path / "runs"), "carbs"]) == 0
+    assert capsys.readouterr().out == "carbs: no state yet\n"
+    assert main(["work", "--states", str(tmp_path), "n17"]) == 2
+    assert "there is no run 'n17'" in capsys.readouterr().err
 
 
 def test_the_course_is_that_of_the_checkpoint_rule():

@@ -50,9 +50,9 @@ def work(states: States, names: Names = None, data: Data = None) -> None:
 def status(states: States) -> None:
     """Where every run of the plan stands: the last line of its log."""
     from gmcr_paper.long.collect import standing
-    from gmcr_paper.long.plan import RUNS
+    from gmcr_paper.long.plan import known
 
-    for line in standing(list(RUNS.values()), states):
+    for line in standing(known(states), states):
         typer.echo(line)
 
 
@@ -73,6 +73,6 @@ def collect(
     from gmcr_paper.long.collect import collect as gather
 
     with wrong_call():
-        runs = [plan.named(name) for name in names or plan.RUNS]
+        runs = [plan.named(name) for name in names] if names else plan.known(states)
     for line in gather(runs, states, results, data):
         typer.echo(line)

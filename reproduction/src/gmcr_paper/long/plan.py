@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from gmcr.errors import InputError
@@ -91,8 +92,13 @@ ON_REQUEST = {
 }  # for the best of them
 
 
+def known(states: Path) -> list[LongRun]:
+    """The plan's runs, and those on request that a folder of states holds."""
+    return [*RUNS.values(), *(run for run in ON_REQUEST.values() if (states / run.name).exists())]
+
+
 def named(name: str) -> LongRun:
-    known = RUNS | ON_REQUEST
-    if name not in known:
-        raise InputError(f"there is no run {name!r}; there are: {', '.join(known)}.")
-    return known[name]
+    runs = RUNS | ON_REQUEST
+    if name not in runs:
+        raise InputError(f"there is no run {name!r}; there are: {', '.join(runs)}.")
+    return runs[name]
