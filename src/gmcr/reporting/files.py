@@ -11,6 +11,7 @@ from typing import Any
 
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
+from gmcr.files import write_whole
 from gmcr.reporting.charts import Chart, Heat, Maps, Plane
 from gmcr.reporting.collect import SECONDS, collect
 from gmcr.reporting.contents import Contents
@@ -18,7 +19,6 @@ from gmcr.reporting.page import write_report
 from gmcr.reporting.png import as_png
 from gmcr.reporting.section import SECTIONS, Row, make_sections
 from gmcr.reporting.svg import as_svg
-from gmcr.storage import write_whole
 from gmcr.validation import require
 
 TOGETHER = 6  # series to choose from that are drawn over each other; more get a panel each
@@ -70,9 +70,6 @@ def write_figures(contents: Contents, folder: Path) -> list[str]:
     """Write every figure as SVG and, where matplotlib is installed, as PNG; returns the names of the files."""
     folder.mkdir(parents=True, exist_ok=True)
     sections = make_sections(contents)
-    for name in {name for section in SECTIONS.values() for name in section.figures}:
-        for suffix in (".svg", ".png"):  # none of another run stays
-            (folder / f"{name}{suffix}").unlink(missing_ok=True)
     written = []
     for row in (row for one in sections for row in one.rows):
         name = row.name or row.charts[0].name
@@ -86,6 +83,12 @@ def write_figures(contents: Contents, folder: Path) -> list[str]:
                 write_whole(folder / f"{name}{suffix}", content)
                 written.append(f"{name}{suffix}")
     return written
+
+
+def figure_names() -> set[str]:
+    """The files that figures of a report may have."""
+    names = {name for section in SECTIONS.values() for name in section.figures}
+    return {f"{name}{suffix}" for name in names for suffix in (".svg", ".png")}
 
 
 def _layout(row: Row) -> Layout:

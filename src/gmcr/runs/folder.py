@@ -1,56 +1,64 @@
-"""`RunFolder`: what a run folder holds. Nothing else knows its files by name; commands and the app ask here."""
+"""`RunFolder`: what a run folder holds, and how its files are written as one and read."""
 
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.estimators.window import GMCR
+from gmcr.files import Staged, changed_together, finish, write_whole
 from gmcr.io.arrays import write_arrays
 from gmcr.io.csv import unescaped, write_csv
-from gmcr.io.reading import MODEL, numbered
-from gmcr.io.table import Table, corner
+from gmcr.io.reading import MODEL
+from gmcr.io.table import Table
 from gmcr.preprocessing import Chain
 from gmcr.reporting.collect import collect
 from gmcr.reporting.contents import Contents, LibraryMatch
-from gmcr.reporting.files import write_figures
+from gmcr.reporting.files import figure_names, write_figures
 from gmcr.reporting.kept import load_contents, save_contents
 from gmcr.reporting.page import write_report
-from gmcr.storage import read_model, write_whole
+from gmcr.runs.tables import TABLES, summary, tables_of
+from gmcr.storage import read_model
 
 if TYPE_CHECKING:
     from gmcr.estimators.eb import EBgMCR  # needs torch
 
-RUN_MODEL = "model.gmcr"  # written last, so that with it the run is complete
+MANIFEST = "manifest.json"  # the names of all files that belong to the run
+RUN_MODEL = "model.gmcr"
 SUMMARY = "summary.txt"
 REPORT = "report.html"
 FACTS = "report.gmcr"  # what the report shows beside the model, to make it anew without the data
 FIGURES = "figures"
 MAPS = "maps.npz"
 NAMES = "matches.csv"  # of the components
-CHECKPOINT = "checkpoint.gmcr"  # the best so far, while the window solver runs
+CHECKPOINT = "checkpoint.gmcr"  # what the window solver has found out so far
 TRAINING = "training"  # the state of the paper's solver
-AMOUNTS = "amounts.csv"  # in units, of a calibrated model
-TABLES = ("profiles.csv", "concentrations.csv", "supports.csv", "path.csv")
+OWN = (RUN_MODEL, SUMMARY, REPORT, FACTS, MAPS, NAMES, *TABLES)  # a run's, whether a manifest says so or not
 OF_THE_FIT = ("source", "warnings", "reproduce")  # facts that only who fitted can tell
 
 
 class RunFolder:
     """A run in a folder: where its files are, and how they are written and read.
 
+    The files of a run change as one: whenever a process that writes them is killed, the folder holds the run that
+    was there or the new one. Other files in the folder are left alone.
+
     path : the folder; name : of the model file in it
     """
 
     def __init__(self, path: Path, name: str = RUN_MODEL) -> None:
+        finish(path)
         self.path = path
         self.model = path / name
         self.report = path / REPORT
@@ -64,9 +72,10 @@ class RunFolder:
         """The run at a path: a run folder, or a model file by itself or in its run folder."""
         if not path.is_dir():
             return cls(path.parent, path.name)
-        if not (path / RUN_MODEL).exists():
+        run = cls(path)
+        if not run.model.exists():
             raise InputError(f"{path} is no run folder: there is no {RUN_MODEL} in it.")
-        return cls(path)
+        return run
 
     # Writing
 
@@ -106,55 +115,93 @@ class RunFolder:
         reproduce: dict[str, str] | None = None,
         fixed: Sequence[str] = (),
     ) -> tuple[list[str], Contents]:
-        """Write a fitted run, each file whole or not at all; the names of the files, and what the report shows.
+        """Write a fitted run in place of any that is there; the names of the files, and what the report shows.
 
         table : the samples that were fitted; source : the name of their file
         warned : what the solver warned of; reproduce : what it takes to do it again
         fixed : names of the components whose profiles were known
         """
-        found, raw = model.decomposition_, table
-        table = model.prepared(raw)
-        for name in (RUN_MODEL, REPORT, FACTS, MAPS, NAMES, AMOUNTS):  # none of another run stays
-            (self.path / name).unlink(missing_ok=True)
-        written = []
-        if fixed:
-            rows = ((j, name, "fixed") for j, name in enumerate(fixed))
-            write_csv(self.names, ["component", "name", "verdict"], rows)
-            written.append(NAMES)
-        for name, (header, rows) in (_tables(found, table) | _own_tables(model, table)).items():
-            write_csv(self.path / name, header, rows)
-            written.append(name)
-        if table.pixels is not None:
-            write_arrays(self.path / MAPS, concentrations=np.asarray(table.refold(found.concentrations)))
-            written.append(MAPS)
-        bands = [] if isinstance(model, GMCR) else [repr(band) for band in model.bands_]
-        known = getattr(model, "calibration_", None)
-        amounts = [] if known is None else ["", str(known)]
-        found_in_short = in_short(model), *bands, *amounts, "", str(found), ""
-        summary = [source, *raw.notes, *model.chain_.did, *warned, "", *found_in_short]
-        write_whole(self.path / SUMMARY, "\n".join(summary).encode())
+        found = model.decomposition_
         if isinstance(model, GMCR):
             with suppress(GMCRError, np.linalg.LinAlgError, KeyboardInterrupt):  # the report tells
                 model.learn_confidence()
-        (model if isinstance(model, GMCR) else found).save(self.model)
         contents = collect(
             found,
-            raw,
+            table,
             model=model,
             decoding=getattr(model, "decoding_", None),
             source=source,
             warned=warned,
             reproduce=reproduce,
-            names=self.matches(),
+            names=_told_apart({j: LibraryMatch(name, "fixed", "", None) for j, name in enumerate(fixed)}),
         )
-        return [*written, SUMMARY, RUN_MODEL, *self.write_report(contents)], contents
+        after = model.prepared(table)
+        with self._changed(anew=True) as staged:
+            if fixed:
+                rows = ((j, name, "fixed") for j, name in enumerate(fixed))
+                write_csv(staged.path / NAMES, ["component", "name", "verdict"], rows)
+            for name, (header, lines) in tables_of(model, after).items():
+                write_csv(staged.path / name, header, lines)
+            if after.pixels is not None:
+                write_arrays(
+                    staged.path / MAPS, concentrations=np.asarray(after.refold(found.concentrations))
+                )
+            write_whole(staged.path / SUMMARY, summary(model, table, source, warned).encode())
+            (model if isinstance(model, GMCR) else found).save(staged.path / RUN_MODEL)
+            self._write_report(contents, staged.path)
+            if not getattr(model, "interrupted_", False):
+                staged.removed.add(CHECKPOINT)
+            written = [name for name in staged.names() if "/" not in name]
+        return [*sorted(written, key=_order), FIGURES], contents
 
-    def write_report(self, contents: Contents) -> list[str]:
-        """The report, its figures, and the facts to make it anew; returns the names of the files."""
-        save_contents(contents, self._facts)
-        write_report(contents, self.report)
-        write_figures(contents, self.path / FIGURES)
-        return [FACTS, FIGURES, REPORT]
+    def report_at(self, count: int | None) -> Path:
+        """Where the report goes: that of the run, or of another count."""
+        return self.report if count is None else self.report.with_name(f"report_{count}.html")
+
+    def write_report(self, contents: Contents, count: int | None = None) -> None:
+        """The report, its figures, and the facts to make it anew; or the page alone, of another count."""
+        with self._changed() as staged:
+            if count is not None:
+                write_report(contents, staged.path / self.report_at(count).name)
+                return
+            self._write_report(contents, staged.path)
+            staged.removed |= {name for name in self._belonging() if name.startswith(f"{FIGURES}/")}
+
+    def _write_report(self, contents: Contents, folder: Path) -> None:
+        save_contents(contents, folder / FACTS)
+        write_report(contents, folder / REPORT)
+        write_figures(contents, folder / FIGURES)
+
+    def write_names(self, table: pd.DataFrame) -> None:
+        """The names of the components, as `matches` reads them."""
+        with self._changed() as staged:
+            write_csv(staged.path / NAMES, list(table.columns), table.itertuples(index=False))
+
+    @contextmanager
+    def _changed(self, *, anew: bool = False) -> Iterator[Staged]:
+        """The run's files, changed as one; anew : whether none of those of the run before stays."""
+        with changed_together(self.path) as staged:
+            yield staged
+            before, new = self._belonging(), set(staged.names())
+            if anew:
+                staged.removed |= before
+            files = sorted((before - staged.removed) | new | {MANIFEST})
+            told = {"format": "gmcr run", "format_version": 1, "files": files}
+            write_whole(staged.path / MANIFEST, json.dumps(told, indent=1).encode())
+
+    def _belonging(self) -> set[str]:
+        """The names of the files in the folder that are the run's; older runs have no manifest."""
+        try:
+            told = json.loads((self.path / MANIFEST).read_bytes())["files"]
+            listed = {name for name in told if isinstance(name, str)}
+        except FileNotFoundError:
+            listed = self._own_figures()
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{self.path / MANIFEST} is damaged; remove it, it is written anew.") from error
+        return {name for name in (*OWN, *listed) if (self.path / name).is_file()}
+
+    def _own_figures(self) -> set[str]:
+        return {f"{FIGURES}/{name}" for name in figure_names() if (self.path / FIGURES / name).is_file()}
 
     # Reading
 
@@ -185,8 +232,8 @@ class RunFolder:
             contents = replace(contents, **{name: getattr(before, name) for name in OF_THE_FIT})
         return contents
 
-    def at_count(self, count: int, table: Table | None, source: str) -> tuple[Contents, Path]:
-        """What there is to report at another count, fitted when it is asked for, and where its report goes."""
+    def at_count(self, count: int, table: Table | None, source: str) -> Contents:
+        """What there is to report at another count, fitted when it is asked for."""
         model = self.estimator()
         if model is None:
             raise InputError(f"{self.model} holds no GMCR model, which alone can be had at another count.")
@@ -197,8 +244,7 @@ class RunFolder:
             )
         other = model.at(count, table)
         decoding = getattr(other, "decoding_", None)
-        contents = collect(other.decomposition_, table, model=other, decoding=decoding, source=source)
-        return contents, self.report.with_name(f"report_{count}.html")
+        return collect(other.decomposition_, table, model=other, decoding=decoding, source=source)
 
     def matches(self) -> dict[int, LibraryMatch]:
         """What the table of names says about the components, by number; no two names are the same."""
@@ -209,78 +255,23 @@ class RunFolder:
             return {}
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise FileError(f"{self.names} is damaged; gmcr match writes it anew.") from error
-        given = [match.name for match in found.values() if match.name]
-        twice = {name for name in given if given.count(name) > 1}
-        return {
-            j: replace(match, name=f"{match.name} ({j})") if match.name in twice else match
-            for j, match in found.items()
-        }
+        return _told_apart(found)
 
 
-def in_short(model: GMCR | EBgMCR) -> str:
-    """What came out, in a few lines."""
-    if isinstance(model, GMCR):
-        found, law = model.decomposition_, model.noise_law_
-        return (
-            f"{model.count_}\nNoise: {law.sentence()}{model.noise_correlation_.sentence()}. "
-            f"R² {found.fit['r2']:.6f}. "
-            f"{found.usage} selections in {found.n_samples} samples."
-            + ("" if model.rates_ is None else f"\nRate constants:\n{model.rates_}")
-        )
-    end = "ended by the termination rule" if model.terminated_ else "not ended by the termination rule"
-    last = model.history_.iloc[-1]
-    text = (
-        f"{model.n_epochs_} epochs, {end}; final state: {last['count']:.0f} components, R² {last['r2']:.4f}, "
-        f"{last['usage']:.0f} selections, {last['single_users']:.0f} slots used by one sample."
-    )
-    if not model.bands_:
-        return f"{text} No band of R² was entered; the final state is what was written."
-    return f"{text} Written: the checkpoint with the fewest components, {model.n_components_}."
+def _order(name: str) -> int:
+    """Where a file stands in what is told: tables, summary, model, report."""
+    order = [NAMES, *TABLES, MAPS, SUMMARY, RUN_MODEL, FACTS, REPORT]
+    return order.index(name) if name in order else len(order)
 
 
-Tables = dict[str, tuple[list[Any], Any]]  # by file name: header and rows
-
-
-def _tables(found: Decomposition, table: Table) -> Tables:
-    components, names = numbered(found.n_components), names_of(table)
-    over, header = [corner("component", table.axis_unit), *table.labels], ["sample", *components]
+def _told_apart(found: dict[int, LibraryMatch]) -> dict[int, LibraryMatch]:
+    """No two names are the same."""
+    given = [match.name for match in found.values() if match.name]
+    twice = {name for name in given if given.count(name) > 1}
     return {
-        "profiles.csv": (over, _labelled(components, found.components)),
-        "concentrations.csv": (header, _labelled(names, found.concentrations)),
-        "supports.csv": (header, _labelled(names, found.supports.astype(int))),
+        j: replace(match, name=f"{match.name} ({j})") if match.name in twice else match
+        for j, match in found.items()
     }
-
-
-def _own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
-    """Those that one solver has and the other has not."""
-    if isinstance(model, GMCR):
-        tables: Tables = {"path.csv": (list(model.path_.columns), model.path_.itertuples(index=False))}
-        if model.fractions_ is not None:
-            rows = _labelled(names_of(table), model.fractions_)
-            tables["fractions.csv"] = (["sample", *numbered(model.decomposition_.n_components)], rows)
-        if model.calibration_ is not None and hasattr(model, "decoding_"):
-            amounts = model.decoding_.amounts.table()
-            tables[AMOUNTS] = (["sample", *amounts.columns], _labelled(names_of(table), amounts.to_numpy()))
-        if model.rates_ is not None:
-            rates = model.rates_
-            columns = (rates.steps, rates.values, rates.errors, *rates.intervals())
-            tables["rates.csv"] = (["step", "rate", "error", "low", "high"], zip(*columns))
-        return tables
-    of_bands = ["low", "high", "epoch", "count", "r2", "usage"]
-    return {
-        "bands.csv": (of_bands, ([getattr(band, name) for name in of_bands] for band in model.bands_)),
-        "history.csv": (list(model.history_.columns), model.history_.itertuples(index=False)),
-    }
-
-
-def names_of(table: Table) -> Sequence[str]:
-    """The samples' names, or their numbers."""
-    return table.sample_names or [str(index) for index in range(len(table.samples))]
-
-
-def _labelled(labels: Any, rows: Any) -> Iterator[list[Any]]:
-    """Rows of a table, each behind its label."""
-    return ([label, *row] for label, row in zip(labels, rows, strict=True))
 
 
 def _match(row: dict[str, str]) -> LibraryMatch:
