@@ -31,9 +31,11 @@ from gmcr.estimators.labels import sample_names
 from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
 from gmcr.estimators.quantities import amounts_finder, calibrated
 from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
+from gmcr.estimators.stored import check_header, check_model, check_rates
 from gmcr.metrics import r_squared
 from gmcr.noise import Correlation, NoiseLaw, Sigma, law_of
 from gmcr.preprocessing import Step, check_steps, step_of
+from gmcr.schema import maybe
 from gmcr.storage import Arrays, Header
 from gmcr.validation import FloatArray, check_pool
 from gmcr.window.checkpoint import Checkpoint, remembering
@@ -597,6 +599,7 @@ class GMCR(Solver):
 
     @classmethod
     def _unpack(cls, arrays: Arrays, header: Header) -> GMCR:
+        check_header(header)
         parameters = header["parameters"]
         if parameters["r2_band"] is not None:
             parameters["r2_band"] = tuple(parameters["r2_band"])
@@ -612,6 +615,7 @@ class GMCR(Solver):
         obeyed += [] if fixed is None else [ReferenceProfile(fixed)]
         model._constraints = check_constraints(model) if stored is None else Constraints(()).also(*obeyed)
         model._keep(Decomposition.unpack(arrays, header["decomposition"]))
+        check_model(model.decomposition_, model._constraints, arrays, header)
         model._decoded = arrays.get("decoded", model.concentrations_)
         model._pool_covariance = arrays["pool_covariance"]
         model.usage_price_ = header["usage_price"]
@@ -629,6 +633,7 @@ class GMCR(Solver):
         model.calibration_ = unpack_calibration(arrays, known) if known else None
         model._told_to_fit, model._others = header.get("told_to_fit", ()), {}
         rates = header.get("rates")  # older files have none
+        maybe(check_rates)(rates, "rates")
         model.rates_ = None if rates is None else Rates.of_dict(rates)
         return model
 

@@ -25,9 +25,9 @@ from gmcr.io.table import Table
 from gmcr.preprocessing import Chain
 from gmcr.reporting.collect import collect
 from gmcr.reporting.contents import Contents, LibraryMatch
-from gmcr.reporting.files import figure_names, write_figures
+from gmcr.reporting.files import draw_figures, figure_names
 from gmcr.reporting.kept import load_contents, save_contents
-from gmcr.reporting.page import write_report
+from gmcr.reporting.page import render
 from gmcr.runs.tables import TABLES, summary, tables_of
 from gmcr.storage import read_model
 
@@ -135,7 +135,7 @@ class RunFolder:
             reproduce=reproduce,
             names=_told_apart({j: LibraryMatch(name, "fixed", "", None) for j, name in enumerate(fixed)}),
         )
-        after = model.prepared(table)
+        after, pages = model.prepared(table), _pages(contents)
         with self._changed(anew=True) as staged:
             if fixed:
                 rows = ((j, name, "fixed") for j, name in enumerate(fixed))
@@ -148,7 +148,7 @@ class RunFolder:
                 )
             write_whole(staged.path / SUMMARY, summary(model, table, source, warned).encode())
             (model if isinstance(model, GMCR) else found).save(staged.path / RUN_MODEL)
-            self._write_report(contents, staged.path)
+            _write_report(contents, pages, staged.path)
             if not getattr(model, "interrupted_", False):
                 staged.removed.add(CHECKPOINT)
             written = [name for name in staged.names() if "/" not in name]
@@ -160,17 +160,13 @@ class RunFolder:
 
     def write_report(self, contents: Contents, count: int | None = None) -> None:
         """The report, its figures, and the facts to make it anew; or the page alone, of another count."""
+        pages = _pages(contents)
         with self._changed() as staged:
             if count is not None:
-                write_report(contents, staged.path / self.report_at(count).name)
+                write_whole(staged.path / self.report_at(count).name, pages[REPORT])
                 return
-            self._write_report(contents, staged.path)
+            _write_report(contents, pages, staged.path)
             staged.removed |= {name for name in self._belonging() if name.startswith(f"{FIGURES}/")}
-
-    def _write_report(self, contents: Contents, folder: Path) -> None:
-        save_contents(contents, folder / FACTS)
-        write_report(contents, folder / REPORT)
-        write_figures(contents, folder / FIGURES)
 
     def write_names(self, table: pd.DataFrame) -> None:
         """The names of the components, as `matches` reads them."""
@@ -256,6 +252,20 @@ class RunFolder:
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise FileError(f"{self.names} is damaged; gmcr match writes it anew.") from error
         return _told_apart(found)
+
+
+def _pages(contents: Contents) -> dict[str, bytes]:
+    """The report's page and figures, by the names of their files."""
+    drawn = {f"{FIGURES}/{name}": content for name, content in draw_figures(contents).items()}
+    return {REPORT: render(contents).encode()} | drawn
+
+
+def _write_report(contents: Contents, pages: dict[str, bytes], folder: Path) -> None:
+    """What was drawn, and the facts to make it anew."""
+    save_contents(contents, folder / FACTS)
+    (folder / FIGURES).mkdir()
+    for name, content in pages.items():
+        write_whole(folder / name, content)
 
 
 def _order(name: str) -> int:
