@@ -28,14 +28,15 @@ import numpy as np
 from gmcr import GMCR, estimators, make_measured, make_mixtures
 from gmcr.counting import Gathered, gather
 from gmcr.counting.gathered import last_looked_at, of_the_table, some
-from gmcr.mixtures.disturbances import DISTURBANCES
+from gmcr.mixtures.disturbances import DISTURBANCES, draw_law
 from gmcr.window.dense_fit import filled
 from gmcr.window.evidence import Evidence
 from real_sets import load
 
-LARGEST = 200  # samples and channels,
-TALL, TALLEST = 0.04, 1200  # but for images: how often, and their samples
-CHUNK = 20
+LARGEST = 300  # samples and channels,
+TALL, TALLEST = 0.05, 2000  # but for images: how often, and their samples
+QUIET, QUIETEST = 0.25, 0.03  # how often noise is less than usual, and to which part of it
+CHUNK = 100
 MOST_ALIKE = {"peaks": 20, "bands": 5}  # components to 40 channels
 FEW_OF_MANY, ALL_OF_MANY = 0.14, 0.1  # shares of the paper's tables
 MEASURED = {
@@ -70,7 +71,10 @@ def drawn(seed: int) -> Drawn:
     least, most = (LARGEST, TALLEST) if tall else (max(6, k + 2), LARGEST)
     m = int(np.exp(rng.uniform(np.log(least), np.log(most))))
     disturbed = bool(rng.random() >= 0.3)
-    made = make_measured(k, m, max(d, k + 3), random_state=rng, disturbed=disturbed)
+    law = draw_law(rng)
+    if rng.random() < QUIET:
+        law = law.scaled(float(np.exp(rng.uniform(np.log(QUIETEST), 0.0))))
+    made = make_measured(k, m, max(d, k + 3), random_state=rng, law=law, disturbed=disturbed)
     kinds = tuple(name for name in made.kinds if name in DISTURBANCES)
     return made.D, k, kinds, stands_out(made.C @ made.S, made.sigma, k)
 

@@ -184,6 +184,7 @@ def table_of(cell: Cell, folder: Any) -> tuple[np.ndarray, np.ndarray, np.ndarra
         k,
         random_state=cell["seed"],
         purity=max(purity, 1.1 / k) if purity != "pure" else purity,
+        profiles=("peaks", "bands", "sticks", "mixed"),
         concentrations=("lognormal", "dirichlet", "elution", "reaction", "few", "image", "titration"),
         disturbed=("shift", "baseline", "saturation", "correlated noise"),
     )

@@ -2,8 +2,8 @@
 behind is seen.
 
 The call runs in a process forked from this warm one. Before every operation a copy of the folder is looked at: it
-is what a process leaves that is killed there. Every tenth time one is: a child, which is what the process itself is
-at that moment.
+is what a process leaves that is killed there. Every tenth time one is: a child, which is what the process itself
+is at that moment.
 """
 
 import os

@@ -37,7 +37,8 @@ def test_members_of_the_family_are_found(member, noise):
 
 def test_entries_without_noise_do_not_refuse_a_law():
     """Noise of 5 % of the signal, of which many entries have next to none: profiles are off by more there."""
-    made = make_measured(3, 80, 100, 138, law=Instrument(0, 0, 0.05), disturbed=False)
+    kinds = {"profiles": ("peaks", "bands", "sticks", "mixed"), "concentrations": "design"}
+    made = make_measured(3, 80, 100, 138, law=Instrument(0, 0, 0.05), disturbed=False, **kinds)
     found = GMCR(n_components=3).fit(made.D).noise_law_
     assert (found.kind, found.level, found.gain) == ("instrument", 0, 0)
     assert found.slope == pytest.approx(0.05, rel=0.05)

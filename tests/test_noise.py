@@ -1,5 +1,7 @@
 """Noise laws: what they say, and whether residuals give them back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from gmcr.errors import InputError
 from gmcr.noise import (
     LAWS,
     Constant,
+    Counts,
     Poisson,
     Proportional,
     Sigma,
@@ -324,3 +327,25 @@ def test_terms_of_an_instrument_by_least_squares_as_scipy_has_them(seed, n):
     root = np.sqrt(weights)
     known = nnls(terms * root[:, None], values * root)[0] if n else np.zeros(0)
     np.testing.assert_allclose(found, known, atol=1e-8)
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_counts_that_vary_more_in_some_samples(alike):
+    rng = np.random.default_rng(3)
+    alpha = np.full((100, 1), 10.0) if alike else np.exp(rng.uniform(np.log(5), np.log(200), (100, 1)))
+    mean = rng.lognormal(0, 1, (100, 4)) @ rng.dirichlet(np.full(96, 0.3), 4) * 3000
+    D = rng.poisson(mean * rng.gamma(alpha, 1 / alpha, mean.shape)).astype(float)
+    law = Counts.estimate(D, mean, D - mean, np.full(100, 96.0))
+    assert (law.spread > 0) is not alike
+    assert ("some samples" in law.sentence()) is not alike
+    variance = np.square(law.sigma(D, mean).entries)
+    true = mean + np.square(mean) / alpha
+    strong = mean > 30
+    off = np.abs(np.log(variance / true))[strong]
+    assert np.median(off) < (0.15 if alike else 0.35)
+    if not alike:  # closer to the truth than one overdispersion for all
+        common = np.square(replace(law, spread=0.0).sigma(D, mean).entries)
+        assert np.median(off) < 0.7 * np.median(np.abs(np.log(common / true))[strong])
+    assert law_of(law.as_dict()) == law
+    rows = [3, 50]  # a sample's own noise does not hang on the others
+    np.testing.assert_array_equal(law.sigma(D[rows], mean[rows]).entries, law.sigma(D, mean).entries[rows])

@@ -20,6 +20,7 @@ from gmcr.errors import InputError
 from gmcr.noise import (
     Correlation,
     Counts,
+    ErrorCovariance,
     NoiseLaw,
     Proportional,
     Sigma,
@@ -332,7 +333,7 @@ class _Over:
 
 
 def is_explained(
-    misfit: FloatArray, D: FloatArray, C: FloatArray, correlation: Correlation | None = None
+    misfit: FloatArray, D: FloatArray, C: FloatArray, correlation: Correlation | ErrorCovariance | None = None
 ) -> BoolArray:
     """Whether noise leaves as much as this of samples D decoded as C: (samples,)."""
     dof, inverse = np.unique(degrees_of_freedom(D, C), return_inverse=True)

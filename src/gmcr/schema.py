@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from gmcr import validation
 from gmcr.errors import InputError
 from gmcr.validation import require
 
 Check = Callable[[Any, str], None]
+
+LARGEST = validation.LARGEST**2  # number in an array: the square of the largest that samples may have
 
 
 def text(value: Any, name: str) -> None:
@@ -132,7 +135,7 @@ def anything(value: Any, name: str) -> None:
 
 
 def array(
-    *shape: int, kinds: str = "f", least: float = -np.inf, most: float = np.inf, missing: bool = False
+    *shape: int, kinds: str = "f", least: float = -LARGEST, most: float = LARGEST, missing: bool = False
 ) -> Check:
     """An array of finite numbers within bounds.
 

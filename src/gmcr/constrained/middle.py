@@ -23,7 +23,7 @@ from gmcr.window.rotations import (
     PRIOR_SAMPLES,
     SETTLED,
     SIGNED_PRIOR_SAMPLES,
-    TOLERANCE,
+    noise_left,
     rotate,
     to_unit_norm,
 )
@@ -46,8 +46,7 @@ def middle_of(
     if n >= len(values) or values[n - 1] <= max(ILL * values[0], SETTLED * values[n]):
         return starts[0]
     V, scores = Vt[:n], U[:, :n] * values[:n] / np.where(weights > 0, weights, 1.0)
-    edge = np.sqrt(weight.sum()) + np.sqrt(X.shape[1])
-    variance = TOLERANCE * max(float(values[n]) / edge, ILL * float(values[0])) ** 2
+    variance = noise_left(values, n, float(weight.sum()), X.shape[1])
     on_C, on_S = walls_of(of_C), walls_of(of_S)
     signed = bool((of_S.lower < 0).any())
     prior = (SIGNED_PRIOR_SAMPLES if signed else PRIOR_SAMPLES) / len(X)

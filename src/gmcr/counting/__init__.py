@@ -1,6 +1,8 @@
 """How many components, as a distribution over counts.
 
+ratios.py        what numbers are made of
 numbers.py       cheap numbers of a table that speak for or against each count
+fits.py          of short non-negative fits
 cleaning.py      a table without spikes and odd samples
 left_over.py     of what is left beyond each count
 likeness.py      of directions that a disturbance would make

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gmcr.counting.numbers import candidate_counts, cheap_numbers, digits
+from gmcr.counting.numbers import candidate_counts, cheap_numbers
+from gmcr.counting.ratios import digits, log_ratio
 from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import filled, telling_samples
 from gmcr.window.evidence import Evidence
@@ -83,22 +84,33 @@ def around(count: int) -> int:
 
 
 def _of_the_search(counts: np.ndarray, evidence: Evidence) -> dict[str, FloatArray]:
-    back = np.array([evidence.reproducibility.get(int(k), np.nan) for k in range(counts[-1] + 3)])
-    cost = np.array([evidence.costs.get(int(k), np.nan) for k in range(counts[-1] + 3)])
+    def of(by_count: dict[int, float], step: int = 0) -> FloatArray:
+        return np.array([by_count.get(int(k) + step, np.nan) for k in counts])
+
     found = {
         "beyond the lowest cost": _beyond(counts, evidence.by_cost),
         "beyond the singular values": _beyond(counts, evidence.by_rank),
         "beyond the halves": _beyond(counts, evidence.by_reproducibility),
         "beyond the rule": _beyond(counts, evidence.by_rule),
-        "white noise left": np.full(len(counts), float(evidence.white)),
-        "white noise below": np.full(len(counts), float(evidence.white_rank)),
-        "share that samples hold": np.full(len(counts), evidence.held),
-        "cost": np.log1p(cost[counts]),
+        "cost": np.log1p(of(evidence.costs)),
     }
+    for name, value in {
+        "white noise left": float(evidence.white),
+        "white noise below": float(evidence.white_rank),
+        "share that samples hold": evidence.held,
+        "weakest slot": float(log_ratio(evidence.weakest, 1.0)),
+        "rarest slot": float(log_ratio(evidence.rarest, 1.0)),
+        "unexplained samples": evidence.unexplained,
+        "most alike slots": float(digits(np.array(evidence.alike))),
+    }.items():
+        found[name] = np.full(len(counts), value)
     for name, step in (("", 0), (", next", 1), (", next but one", 2), (", before", -1)):
-        found["profiles back" + name] = digits(back[counts + step])
+        found["profiles back" + name] = digits(of(evidence.reproducibility, step))
+    for name, step in (("", 0), (", next", 1), (", before", -1)):
+        found["starts agree" + name] = digits(of(evidence.agreement, step))
+        found["left over rank" + name] = log_ratio(of(evidence.excess, step), 1.0)
     for name, step in (("next", 1), ("next but one", 2), ("before", -1)):
-        fall = cost[counts] - cost[counts + step]
+        fall = of(evidence.costs) - of(evidence.costs, step)
         found["cost over that of " + name] = np.sign(fall) * np.log1p(np.abs(fall))
     return found
 

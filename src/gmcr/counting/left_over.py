@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+from gmcr.counting.ratios import TINY
 from gmcr.noise import Instrument
 from gmcr.validation import FloatArray, evenly
 
@@ -16,7 +17,6 @@ ENOUGH_ENTRIES = 6000  # to tell the law of the noise
 LEAST_NOISE = 0.03  # of the typical: smaller noise would give an entry all the weight
 VANISHING = 1e-12  # of what is left: a law without a constant gives entries without a fit no noise at all
 SEGMENTS = 8  # of channels, every other one of which is held out
-TINY = np.finfo(float).tiny
 
 
 def of_shifts(X: FloatArray, parts: Parts, most: int, seed: int) -> dict[str, FloatArray]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gmcr.counting.left_over import TINY, Parts, largest_value
+from gmcr.counting.left_over import Parts, largest_value
+from gmcr.counting.ratios import TINY
 from gmcr.validation import FloatArray
 
 STRONGEST = 3  # directions whose disturbances are looked for

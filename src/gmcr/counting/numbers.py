@@ -10,18 +10,17 @@ import numpy as np
 import scipy.linalg
 
 from gmcr.counting.cleaning import cleaned
+from gmcr.counting.fits import of_fits
 from gmcr.counting.left_over import of_blocks, of_law, of_shifts
 from gmcr.counting.likeness import of_likeness
 from gmcr.counting.neighbours import of_neighbours
+from gmcr.counting.ratios import at, digits, log_ratio
 from gmcr.rank import levelled, marchenko_pastur, noise_edge
 from gmcr.validation import FloatArray
-from gmcr.window.dense_fit import factors
-from gmcr.window.first_guess import spanning_rows, unit_rows
+from gmcr.window.first_guess import unit_rows
 
 MOST_CHANNELS = 200  # beyond which neighbours are added up: more were never learned from
-SWEEPS = 30  # of the short fit
 BEYOND = 2  # singular values past the last count that are looked at
-DIGITS = 12.0  # cosines are told from one to so many digits at most
 
 
 def candidate_counts(shape: tuple[int, ...], most: int) -> int:
@@ -57,12 +56,13 @@ def cheap_numbers(X: FloatArray, most: int, seed: int = 0) -> dict[str, FloatArr
     found |= of_neighbours(clean_parts, marchenko_pastur(parts[1], (m, d))[0].count, most)
     found |= _of_vectors(U, Vt, most)
     found |= _of_halves(X, most, seed)
-    found |= _of_fits(X, values, most)
+    found |= {f"whitened: {name}": values for name, values in _of_halves(white, most, seed, 3).items()}
+    found |= of_fits(X, values, most, seed)
     left = np.sqrt(np.maximum(np.cumsum(values[::-1] ** 2)[::-1], 0.0))
     curvature = np.diff(X, 2, axis=1)
     rough = np.sqrt(np.mean(curvature**2) / 6.0) if curvature.size else np.nan
     n_left = np.maximum((m - np.arange(len(left))) * (d - np.arange(len(left))), 1)
-    found["tail over roughness"] = _log(_at(left / np.sqrt(n_left), most, 1), rough)
+    found["tail over roughness"] = log_ratio(at(left / np.sqrt(n_left), most, 1), rough)
     negative = np.square(np.minimum(X, 0.0)).sum() / np.square(X).sum()
     for name, value in {
         "negative": negative,
@@ -89,26 +89,10 @@ def _by_signal(X: FloatArray) -> FloatArray:
     return X / np.maximum(scale, 1e-3 * scale.max())
 
 
-def _at(values: FloatArray, most: int, first: int) -> FloatArray:
-    """values[first], values[first + 1], …: `most` of them, NaN beyond their end and before their start."""
-    padded = np.concatenate([np.full(max(-first, 0), np.nan), values[max(first, 0) :], np.full(most, np.nan)])
-    return padded[:most]
-
-
-def _log(top: FloatArray | float, bottom: FloatArray | float) -> FloatArray:
-    tiny = np.finfo(float).tiny
-    return np.log(np.maximum(top, tiny)) - np.log(np.maximum(bottom, tiny))
-
-
-def digits(cosines: FloatArray) -> FloatArray:
-    """How many digits cosines agree to one: 0.99 is as far from 0.9 as that is from 0."""
-    return -np.log10(np.maximum(1.0 - cosines, 10.0**-DIGITS))
-
-
 def _of_values(values: FloatArray, shape: tuple[int, int], most: int, name: str) -> dict[str, FloatArray]:
     """Gaps between singular values, and how far they stand out from the edge of white noise like the rest."""
     values = values / values[0]
-    gaps = _log(values[:-1], values[1:])
+    gaps = log_ratio(values[:-1], values[1:])
     counts = np.arange(1, most + 1)
     tail = np.array([np.sqrt(np.mean(values[k:] ** 2)) if k < len(values) else np.nan for k in counts])
     n, p = max(shape) - counts, min(shape) - counts
@@ -116,14 +100,14 @@ def _of_values(values: FloatArray, shape: tuple[int, int], most: int, name: str)
     noise = tail * np.sqrt(np.maximum(len(values) - counts, 1) / np.maximum(n * p, 1))
     edge = noise * noise_edge(np.maximum(n, 1.0), np.maximum(p, 1.0))
     found = {
-        f"{name}: gap": _at(gaps, most, 0),
-        f"{name}: gap before": _at(gaps, most, -1),
-        f"{name}: gap after": _at(gaps, most, 1),
-        f"{name}: gap after that": _at(gaps, most, 2),
-        f"{name}: over the edge": _log(_at(values, most, 0), edge),
-        f"{name}: next over the edge": _log(_at(values, most, 1), edge),
-        f"{name}: next but one over the edge": _log(_at(values, most, 2), edge),
-        f"{name}: of the first": _log(_at(values, most, 0), 1.0),
+        f"{name}: gap": at(gaps, most, 0),
+        f"{name}: gap before": at(gaps, most, -1),
+        f"{name}: gap after": at(gaps, most, 1),
+        f"{name}: gap after that": at(gaps, most, 2),
+        f"{name}: over the edge": log_ratio(at(values, most, 0), edge),
+        f"{name}: next over the edge": log_ratio(at(values, most, 1), edge),
+        f"{name}: next but one over the edge": log_ratio(at(values, most, 2), edge),
+        f"{name}: of the first": log_ratio(at(values, most, 0), 1.0),
     }
     later = np.array([gaps[k:].max() if k < len(gaps) else np.nan for k in counts])
     found[f"{name}: gap over later ones"] = found[f"{name}: gap"] - later
@@ -136,9 +120,9 @@ def _of_vectors(U: FloatArray, Vt: FloatArray, most: int) -> dict[str, FloatArra
     rows, columns = np.abs(U).max(axis=0), np.abs(Vt).max(axis=1)
     found = {"smooth, last": np.full(most, lag[min(most, len(lag) - 1)])}
     for name, first in (("", 0), (", next", 1), (", next but one", 2)):
-        found["smooth" + name] = _at(lag, most, first)
-        found["one sample" + name] = _at(rows, most, first)
-        found["one channel" + name] = _at(columns, most, first)
+        found["smooth" + name] = at(lag, most, first)
+        found["one sample" + name] = at(rows, most, first)
+        found["one channel" + name] = at(columns, most, first)
     return found
 
 
@@ -158,40 +142,12 @@ def _of_halves(X: FloatArray, most: int, seed: int, n_splits: int = 5) -> dict[s
     seen = ~np.isnan(agreed).all(axis=0)
     middle[seen] = np.nanmedian(agreed[:, seen], axis=0)
     found = {
-        name: _at(middle, most, first)
+        name: at(middle, most, first)
         for name, first in (("halves", 0), ("halves, next", 1), ("halves, next but one", 2))
     }
-    found["halves, before"] = _at(middle, most, -1)
+    found["halves, before"] = at(middle, most, -1)
     later = np.array(
         [np.nanmax(middle[k:]) if (~np.isnan(middle[k:])).any() else np.nan for k in range(1, most + 1)]
     )
     found["halves over later ones"] = found["halves"] - later
     return found
-
-
-def _of_fits(X: FloatArray, values: FloatArray, most: int) -> dict[str, FloatArray]:
-    """What a short non-negative fit leaves over what singular values do, and how that falls."""
-    rows = spanning_rows(X, min(most + 1, min(X.shape)))
-    best = np.maximum(np.cumsum(values[::-1] ** 2)[::-1], np.finfo(float).tiny)
-    left, alike, share = (np.full(most + 1, np.nan) for _ in range(3))
-    total = float(np.square(X).sum())
-    for k in range(1, len(rows) + 1):
-        C, S = factors(X, X[rows[:k]], SWEEPS)
-        left[k - 1] = max(float(np.square(X - C @ S).sum()), 1e-15 * total)
-        C, S = C * np.linalg.norm(S, axis=1), unit_rows(S)
-        G = S @ S.T
-        alike[k - 1] = np.max(G - np.eye(k)) if k > 1 else 0.0
-        sizes = np.square(C).sum(axis=0)
-        share[k - 1] = sizes.min() / max(sizes.max(), np.finfo(float).tiny)
-    floor = np.maximum(_at(best, most + 1, 1), 1e-15 * total)
-    excess = _log(left, floor)
-    return {
-        "fit over rank": excess[:most],
-        "fit over rank, next": excess[1:],
-        "fall of the fit": _log(left[:most], left[1:]),
-        "fall of the fit before": _log(np.append(total, left[: most - 1]), left[:most]),
-        "most alike profiles": digits(alike[:most]),
-        "most alike profiles, next": digits(alike[1:]),
-        "smallest share": _log(share[:most], 1.0),
-        "smallest share, next": _log(share[1:], 1.0),
-    }

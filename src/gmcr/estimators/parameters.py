@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, NonNegative, ReferenceProfile
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.estimators.steps import known_profiles
-from gmcr.noise import LAWS, Constant, Counts, NoiseLaw, Sigma, are_counts, law_of_replicates
+from gmcr.noise import (
+    LAWS,
+    Constant,
+    Counts,
+    ErrorCovariance,
+    NoiseLaw,
+    Sigma,
+    are_counts,
+    law_of_replicates,
+)
 from gmcr.preprocessing import Chain
 from gmcr.validation import FloatArray, as_labels, check_pool, check_seed, check_whole, require
 from gmcr.window.distinct_samples import distinct_samples
@@ -26,15 +37,15 @@ SAME_PROFILE = 1 - 1e-9  # cosine from which a profile of a warm start is a fixe
 
 def check_options(
     model: GMCR,
-    law: str | NoiseLaw,
-    sigma: Sigma | None,
+    noise: KnownNoise,
+    rows: NDArray[np.intp],
     layout: Layout,
     warm_start: Decomposition | None,
     n_channels: int,
 ) -> Options:
     """What the solver is to do, or an InputError that names the parameter.
 
-    law, sigma : what `known_noise` says;  layout : of the samples that are solved for
+    rows, layout : of the samples that are solved for
     """
     require(model.callback is None or callable(model.callback), "callback", "a function", model.callback)
     constraints = model._constraints
@@ -49,7 +60,7 @@ def check_options(
         raise InputError(f"n_components is {n_components}, above max_components, {max_components}.")
     if model.r2_band is not None:
         check_band(model.r2_band)
-        if n_components is not None or sigma is not None or isinstance(law, NoiseLaw):
+        if n_components is not None or noise.sigma is not None or isinstance(noise.law, NoiseLaw):
             raise InputError(
                 "r2_band chooses the solution, and so does a given count or noise; give one of them."
             )
@@ -58,8 +69,9 @@ def check_options(
         max_components=max_components,
         constraints=constraints,
         pool=_starting_pool(warm_start, n_channels, constraints.fixed),
-        noise=law,
-        sigma=sigma,
+        noise=noise.law,
+        sigma=None if noise.sigma is None else noise.sigma[rows],
+        covariance=noise.covariance,
         layout=layout,
         n_starts=check_whole(model.n_starts, "n_starts"),
         seed=check_seed(model.random_state),
@@ -133,10 +145,17 @@ def _fixed_by(model: GMCR) -> str:
     return "profiles of ReferenceProfile" if model.fixed_components is None else "fixed_components"
 
 
-def known_noise(
-    parameter: Any, given: Any, replicates: Any, D: FloatArray, weight: FloatArray
-) -> tuple[str | NoiseLaw, Sigma | None]:
-    """What is known of the noise of samples D: a law or its name, and the noise itself where it is given.
+@dataclass(frozen=True)
+class KnownNoise:
+    """What is known of the noise: a law or its name, the noise itself, how channels are off together."""
+
+    law: str | NoiseLaw
+    sigma: Sigma | None = None
+    covariance: ErrorCovariance | None = None
+
+
+def known_noise(parameter: Any, given: Any, replicates: Any, D: FloatArray, weight: FloatArray) -> KnownNoise:
+    """What is known of the noise of samples D.
 
     parameter : the estimator's `noise`;  given, replicates : what came to `fit`;  weight : (samples,)
     """
@@ -150,11 +169,12 @@ def known_noise(
         same = Layout(np.unique(labels.astype(str), return_inverse=True)[1])
         rows = np.sort(distinct_samples(D, weight, layout=same)[0])  # copies tell nothing of the noise
         law = law_of_replicates(D[rows], labels[rows], law)
+        return KnownNoise(law, covariance=ErrorCovariance.of_replicates(D[rows], labels[rows]))
     if given is None or isinstance(given, NoiseLaw):
-        return law if given is None else given, None
+        return KnownNoise(law if given is None else given)
     if isinstance(given, str) or not hasattr(given, "__len__"):
-        return _check_law(given), None
-    return law if isinstance(law, str) else law.kind, Sigma.given(given, D)
+        return KnownNoise(_check_law(given))
+    return KnownNoise(law if isinstance(law, str) else law.kind, Sigma.given(given, D))
 
 
 def _check_law(noise: Any) -> str | NoiseLaw:

@@ -123,7 +123,7 @@ def check_model(found: Decomposition, constraints: Constraints, arrays: Arrays, 
             check(arrays[name], name)
         elif name == "pool_covariance":
             raise InputError(f"the array {name} is missing.")
-    _check_judge(arrays)
+    _check_groups(arrays)
     _check_path(found)
     number(finite=False)(found.fit.get("r2"), "fit.r2")
     if len(header.get("noise_correlation", ())) >= max(d, 1):
@@ -156,14 +156,18 @@ def _arrays(K: int, d: int, n: int, arrays: Arrays) -> dict[str, Check]:
         "law_heights": array(-1, least=0.0),
         "law_sizes": array(-1, least=0.0, most=1.0 + 1e-6),
         "law_odds": array(K, least=0.0),
+        "noise_own": array(d, least=np.finfo(float).tiny),
+        "noise_modes": array(-1, d),
+        "noise_excess": array(1, least=1.0),
     }
 
 
-def _check_judge(arrays: Arrays) -> None:
-    """What confidence was learned, or what it is to be learned from: all of it, or none."""
+def _check_groups(arrays: Arrays) -> None:
+    """What confidence learned, what it is to learn from, errors that channels share: all of each, or none."""
     kept = {"kept_samples", "kept_concentrations", "kept_sigma"}
     law = {"uncut_pool", "law_edges", "law_heights", "law_sizes", "law_odds"}
-    for group in (kept, law):
+    covariance = {"noise_own", "noise_modes", "noise_excess"}
+    for group in (kept, law, covariance):
         if 0 < len(group & arrays.keys()) < len(group):
             raise InputError(f"the array {min(group - arrays.keys())} is missing.")
     if "law_edges" in arrays:

@@ -33,7 +33,7 @@ from gmcr.estimators.quantities import amounts_finder, calibrated
 from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
 from gmcr.estimators.stored import check_header, check_model, check_rates
 from gmcr.metrics import r_squared
-from gmcr.noise import Correlation, NoiseLaw, Sigma, law_of
+from gmcr.noise import Correlation, ErrorCovariance, NoiseLaw, Sigma, law_of
 from gmcr.preprocessing import Step, check_steps, step_of
 from gmcr.schema import maybe
 from gmcr.storage import Arrays, Header
@@ -101,7 +101,8 @@ class GMCR(Solver):
     noise_ : (samples,) standard deviation of each training sample's noise
     noise_law_ : NoiseLaw, the noise of new samples
     chain_ : Chain of the steps, as learned; its `did` says what each did to the training samples
-    noise_correlation_ : Correlation of the noise along the channels, none where it is white; it makes amounts and
+    noise_correlation_ : Correlation of the noise along the channels, none where it is white, or ErrorCovariance
+        where replicates tell how channels are off together; it makes amounts and
         supports less certain, and a sum of squares have fewer effective degrees of freedom
     usage_price_ : λ, what a selection costs in noise units
     path_ : DataFrame, the solutions met: level, stage, noise, count, r2, usage, cost, chosen
@@ -230,18 +231,17 @@ class GMCR(Solver):
             signs = seen_signs(samples[weight > 0])
             self._constraints = check_constraints(self, samples.shape[1], signs)
             self._tell_signs(signs)
-            law, sigma = known_noise(self.noise, noise, replicates, samples, weight)
+            known = known_noise(self.noise, noise, replicates, samples, weight)
             layout = Layout.of(runs, order, len(samples), self.chain_.axis_after)
             if not layout.is_open and not any(one.by_run for one in self._constraints.given):
                 warnings.warn("runs and order change nothing here: no constraint goes by them.", stacklevel=2)
-            rows, repeats = distinct_samples(samples, weight, sigma, layout)
+            rows, repeats = distinct_samples(samples, weight, known.sigma, layout)
             if len(rows) < 2:
                 raise InputError(
                     f"D has {len(rows)} sample(s) to learn from, copies and empty ones aside; give at least 2."
                 )
             training = np.ascontiguousarray(samples[rows])
-            known = None if sigma is None else sigma[rows]
-            options = check_options(self, law, known, layout[rows], warm_start, samples.shape[1])
+            options = check_options(self, known, rows, layout[rows], warm_start, samples.shape[1])
             if saved is not None:
                 saved.is_of(digest([version("gmcr"), training, repeats, vars(options), self.r2_band]))
             solve = partial(
@@ -267,7 +267,7 @@ class GMCR(Solver):
                 warnings.warn(told, stacklevel=2)
             fitted = constrained_fit(Table(samples, weight, layout), self._constraints, solution)
             self.rates_ = None if fitted is None else fitted.rates
-            self._learn(D, samples, rows, layout, sigma, solution, fitted)
+            self._learn(D, samples, rows, layout, known.sigma, solution, fitted)
             self._fitted_on = FittedOn(D, self.get_params(deep=False), *beside)
             self._told_to_fit, self._others = self._fitted_on.told, {}
             if saved is not None and saved is not checkpoint and not self.interrupted_:
@@ -579,6 +579,11 @@ class GMCR(Solver):
             arrays["decoded"] = self._decoded
         exact = self._constraints.find(ReferenceProfile) if self._constraints.n_fixed else None  # in `arrays`
         obeyed = [one.as_dict() for one in self._constraints.given if one is not exact]
+        along: list[float] = []
+        if isinstance(self.noise_correlation_, ErrorCovariance):
+            arrays |= self.noise_correlation_.as_arrays()
+        else:
+            along = list(self.noise_correlation_.along)
         calibration: Header = {}
         if self.calibration_ is not None:
             own, calibration = pack_calibration(self.calibration_)
@@ -590,7 +595,7 @@ class GMCR(Solver):
             "constraints": obeyed,
             "usage_price": self.usage_price_,
             "evidence": self.count_.as_dict(),
-            "noise_correlation": list(self.noise_correlation_.along),
+            "noise_correlation": along,
             "interrupted": self.interrupted_,
             "resumed": self.resumed_,
             "violations": self.violations_,
@@ -619,9 +624,11 @@ class GMCR(Solver):
         model._decoded = arrays.get("decoded", model.concentrations_)
         model._pool_covariance = arrays["pool_covariance"]
         model.usage_price_ = header["usage_price"]
-        model.noise_correlation_ = Correlation(
-            tuple(header.get("noise_correlation", ()))
-        )  # older files: none
+        model.noise_correlation_ = (
+            ErrorCovariance.of_arrays(arrays)
+            if "noise_own" in arrays
+            else Correlation(tuple(header.get("noise_correlation", ())))  # older files: none
+        )
         model._judge = Judge.unpack(arrays, model._frozen(), model.concentrations_)
         model.noise_law_ = law_of(header["noise_law"])
         model.count_ = Evidence.of_dict(header["evidence"])

@@ -1,8 +1,9 @@
 """Tables of which the truth is known.
 
     generative.py   the paper's generative model (Algorithm 2) and variations: few of many components in a sample
-    measured.py     tables that behave like measured ones: profiles and concentrations of every kind
-    disturbances.py what instruments and samples do to them
+    measured.py     tables that behave like measured ones:
+    profiles.py, amounts.py, disturbances.py
+                    their profiles, their concentrations, and what instruments and samples do to them
 
 What does not belong here: measured data, files.
 """

@@ -6,6 +6,7 @@ Each disturbance takes a generator and a table, and gives the table disturbed an
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
@@ -85,6 +86,39 @@ def _with_foreign_samples(rng: Generator, clean: FloatArray) -> tuple[FloatArray
     return clean, size
 
 
+def _skewed(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """Samples that come one after the other, their channels read one after the other: later ones lag behind."""
+    size, x = _between(rng, 0.05, 1.0), np.arange(float(len(clean)))
+    lags = size * np.linspace(-0.5, 0.5, clean.shape[1])
+    return np.array([np.interp(x + lag, x, column) for lag, column in zip(lags, clean.T)]).T, size
+
+
+def _broadened(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """Profiles that are a little broader in some samples than in others, as with temperature."""
+    size, width = _between(rng, 0.02, 0.5), _between(rng, 0.5, 3.0)
+    return clean + size * rng.random((len(clean), 1)) * (
+        gaussian_filter1d(clean, width, axis=1) - clean
+    ), size
+
+
+def _varied(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """A response that differs from sample to sample in two or three smooth ways, as surroundings change it."""
+    m, d = clean.shape
+    size, n = _between(rng, 2e-3, 0.1), int(rng.integers(2, 4))
+    ways = gaussian_filter1d(rng.standard_normal((n, d)), 0.1 * d, axis=1)
+    ways /= np.maximum(np.abs(ways).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    return np.maximum(clean * (1 + size * rng.standard_normal((m, n)) @ ways), 0.0), size
+
+
+def _with_jump(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """From some sample on the instrument answers differently along the channels."""
+    m, d = clean.shape
+    size = _between(rng, 3e-3, 0.1)
+    along = gaussian_filter1d(rng.standard_normal(d), 0.15 * d)
+    along /= max(float(np.abs(along).max()), np.finfo(float).tiny)
+    return clean * (1 + size * along * (np.arange(m) >= rng.integers(1, max(m, 2)))[:, None]), size
+
+
 # The noise
 
 
@@ -101,6 +135,12 @@ def draw_noise(
 ) -> tuple[FloatArray, FloatArray, dict[str, float]]:
     """Noise under the law, the standard deviation of each entry, and what is odd about it."""
     told = dict[str, float]()
+    if happens("relative noise"):
+        told["relative noise"] = _between(rng, 1.5e-2, 0.12)
+        law = replace(law, slope=told["relative noise"])
+    modes = np.zeros_like(clean)
+    if happens("error modes"):
+        modes, told["error modes"] = _modes(rng, law.sigma(clean, clean).entries, clean.shape)
     if happens("correlated noise"):
         told["correlated noise"] = float(rng.uniform(0.5, 2.5))
     if happens("correlated samples"):
@@ -117,7 +157,17 @@ def draw_noise(
     white = rng.standard_normal(clean.shape) if tails is None else rng.standard_t(tails, clean.shape)
     for axis, name in ((1, "correlated noise"), (0, "correlated samples")):
         white = gaussian_filter1d(white, told[name], axis=axis) if name in told else white
-    return sigma * white / white.std(), sigma, told
+    return sigma * white / white.std() + modes, sigma, told
+
+
+def _modes(rng: Generator, sigma: FloatArray, shape: tuple[int, int]) -> tuple[FloatArray, float]:
+    """One or two shapes by which every sample is off by chance, as lamps and cells make them."""
+    (m, d), size = shape, _between(rng, 0.2, 4.0)
+    ways = np.cumsum(
+        gaussian_filter1d(rng.standard_normal((int(rng.integers(1, 3)), d)), 0.05 * d, axis=1), axis=1
+    )
+    ways /= np.maximum(np.sqrt(np.square(ways).mean(axis=1, keepdims=True)), np.finfo(float).tiny)
+    return size * float(np.mean(sigma)) * rng.standard_normal((m, len(ways))) @ ways, size
 
 
 # The readings
@@ -130,6 +180,13 @@ def _with_spikes(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
     return D, n / D.size
 
 
+def _digitised(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
+    """Steps of so much of the highest reading."""
+    size = _between(rng, 1e-4, 1e-2)
+    step = size * float(np.abs(D).max())
+    return np.round(D / step) * step, size
+
+
 def _clipped(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
     """Nothing below zero, or nothing above what the detector takes."""
     top = float(rng.uniform(0.7, 0.98))
@@ -138,6 +195,10 @@ def _clipped(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
 
 AMOUNTS: dict[str, Change] = {"closure": _closed, "wide range": _of_wide_range}
 CLEAN: dict[str, Change] = {
+    "skew": _skewed,
+    "broadening": _broadened,
+    "variability": _varied,
+    "jump": _with_jump,
     "shift": _shifted,
     "baseline": _with_baseline,
     "saturation": _saturated,
@@ -145,11 +206,15 @@ CLEAN: dict[str, Change] = {
     "drift": _drifted,
     "foreign samples": _with_foreign_samples,
 }
-READINGS: dict[str, Change] = {"spikes": _with_spikes, "clipping": _clipped}
+READINGS: dict[str, Change] = {"spikes": _with_spikes, "digitised": _digitised, "clipping": _clipped}
 
 # How often each happens, where it may.
 DISTURBANCES = {
     "shift": 0.2,
+    "skew": 0.15,
+    "broadening": 0.08,
+    "variability": 0.12,
+    "jump": 0.08,
     "baseline": 0.25,
     "saturation": 0.15,
     "correlated noise": 0.25,
@@ -161,6 +226,9 @@ DISTURBANCES = {
     "correlated samples": 0.1,
     "heavy tails": 0.1,
     "channel noise": 0.15,
+    "relative noise": 0.08,
+    "error modes": 0.15,
+    "digitised": 0.08,
     "spikes": 0.1,
     "clipping": 0.1,
 }

@@ -2,9 +2,11 @@
 
     sigma.py          `Sigma`: standard deviations, one per sample or one per entry, and what is asked of them
     law.py            `NoiseLaw`: what a law can be asked; `LAWS`, all of them by name
-    constant.py, proportional.py, poisson.py, instrument.py
+    constant.py, proportional.py, poisson.py, instrument.py,
+    counts.py
                       one law each
-    correlation.py    noise that is correlated along the channels
+    correlation.py, covariance.py
+                      noise that is correlated along the channels, by neighbours or by modes
     estimation.py     the law that residuals speak for, with the degrees of freedom that a fit used up
     replicates.py     the law that replicates speak for
 
@@ -22,6 +24,8 @@ from gmcr.noise.sigma import Sigma, count_present, root_mean_square, rounding_fl
 from gmcr.noise.constant import Constant
 from gmcr.noise.proportional import Proportional
 from gmcr.noise.poisson import Poisson
-from gmcr.noise.instrument import Counts, Instrument, are_counts
+from gmcr.noise.instrument import Instrument
+from gmcr.noise.counts import Counts, are_counts
 from gmcr.noise.replicates import law_of_replicates
+from gmcr.noise.covariance import ErrorCovariance
 # isort: on

@@ -21,7 +21,6 @@ STANDS = 1e-12  # relative change of the variances from which they stand still
 CLEAR = 10.0  # twice the log-likelihood that a term must bring, beyond what noise alone would
 NAMED, MARKED = 0.06, 0.1  # share of the variance that a term must give, in what share of the entries
 RESOLVED = 1e-6  # of the mean variance
-MOST_COUNTED = 1e5  # median from which whole numbers are readings of a converter rather than counts
 BEYOND = 9.0  # squares in units of the variance, from which an entry is left out
 CHI2_MEDIAN = float(chi2.median(1))
 KEPT = float(chi2.cdf(BEYOND, 3) / chi2.cdf(BEYOND, 1))  # of the variance, in those that are left
@@ -94,29 +93,6 @@ class Instrument(NoiseLaw):
         parts += [f"counts of size {self.gain:.3g}"] if self.gain else []
         parts += [f"{self.slope:.2%} of the signal"] if self.slope else []
         return "instrument, " + (" and ".join(parts) or "none")
-
-
-@dataclass(frozen=True)
-class Counts(Instrument):
-    """Counts of something, with what varies beyond chance: σ_ml² = x̂_ml + (slope · x̂_ml)²."""
-
-    level: float = 0.0
-    gain: float = 1.0
-
-    kind = "counts"
-    signed = False
-    least_gain = 1.0
-    doublings = 20
-
-    def sentence(self) -> str:
-        return "counts" + (f", overdispersed by {self.slope:.2%} of the mean" if self.slope else "")
-
-
-def are_counts(D: FloatArray) -> bool:
-    """Whether a table holds counts: whole numbers, none negative, most of them small enough to be told apart."""
-    present = D[~np.isnan(D)]
-    whole = present.size > 0 and present.min() >= 0 and present.max() > 1
-    return bool(whole and np.median(present) < MOST_COUNTED and (present == np.round(present)).all())
 
 
 def _likeliest_terms(terms: FloatArray, seen: FloatArray, sizes: FloatArray, gain: float) -> FloatArray:
@@ -204,4 +180,3 @@ def _least_squares(terms, values, weights):
 
 
 LAWS.add(Instrument.kind, Instrument)
-LAWS.add(Counts.kind, Counts)

@@ -77,6 +77,11 @@ class NoiseLaw(ABC):
         """The law whose noise has standard deviation `sigma` in a whitened table."""
         return cls(sigma)
 
+    @property
+    def common(self) -> NoiseLaw:
+        """The law without what each sample says of its own noise: that may be a component not found yet."""
+        return self
+
     def sentence(self) -> str:
         """The law for people: "constant, level 0.01"."""
         return f"{self.kind}, level {self.level:.4g}"

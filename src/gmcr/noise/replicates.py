@@ -20,29 +20,38 @@ def law_of_replicates(D: FloatArray, replicates: ArrayLike, kind: str = "auto") 
         NaN of nothing else
     kind : a law's name, or "auto"
     """
+    errors, shares, means = deviations(D, replicates)
+    left = np.maximum(shares.sum(axis=1), 1.0)
+    found = estimate_noise(means + errors, means, left, kind)
+    if kind != "auto":
+        return found
+    law = Instrument.estimate(means + errors, means, errors, left)
+    better = law.composed and (not found.relative or likelier(law, found, means + errors, means, left))
+    return law if better else found
+
+
+def deviations(D: FloatArray, replicates: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Deviations of replicates from their means, the share of the noise's variance in each, and the means.
+
+    All (samples that were measured again, channels). A deviation from the mean of n has 1 - 1/n of the variance:
+    so many degrees of freedom are left.
+    """
     from pandas import isna  # here alone, so that a law does without pandas
 
     labels = as_labels(replicates, len(D), "replicates")
     told = ~isna(labels)
     D, labels = D[told], labels[told]
     _, which, counts = np.unique(labels.astype(str), return_inverse=True, return_counts=True)
-    present = ~np.isnan(D)
     seen, total = sums_of_present(D, which)
     rows = np.flatnonzero(counts[which] > 1)
     if not rows.size:
         raise InputError("replicates names no sample twice; give samples measured again the same label.")
-    means = (total / np.maximum(seen, 1))[which[rows]]
-    # A deviation from the mean of n has 1 - 1/n of the noise's variance: so many degrees of freedom are left.
-    left = np.where(present[rows], 1.0 - 1.0 / np.maximum(seen, 1)[which[rows]], 0.0).sum(axis=1)
-    if not left.any():
+    seen, total = np.maximum(seen, 1)[which[rows]], total[which[rows]]
+    shares = np.where(np.isnan(D[rows]), 0.0, 1.0 - 1.0 / seen)
+    if not shares.any():
         raise InputError("replicates share no entry that is present in two of them; nothing tells the noise.")
-    left = np.maximum(left, 1.0)
-    found = estimate_noise(D[rows], means, left, kind)
-    if kind != "auto":
-        return found
-    law = Instrument.estimate(D[rows], means, D[rows] - means, left)
-    better = law.composed and (not found.relative or likelier(law, found, D[rows], means, left))
-    return law if better else found
+    means = total / seen
+    return D[rows] - means, shares, means
 
 
 def sums_of_present(D: FloatArray, groups: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:

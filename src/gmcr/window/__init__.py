@@ -11,11 +11,13 @@
     pool_update.py       profiles refitted to given amounts, compiled
     small_counts.py, dense_fit.py
                          each small count fitted in turn, from least squares that let every sample hold everything
-    regime.py, rotations.py
-                         few of many or most of a few; then the middle of all pools that fit equally well
+    regime.py, rotations.py, spread.py
+                         few of many or most of a few; then the middle of all pools that fit equally well, and how
+                         far they spread about a pool
     judging.py           the law of the noise that an answer is judged by
     signs.py             whether negative values are noise
-    evidence.py          the count, and what speaks for it
+    evidence.py, strength.py
+                         the count, and what speaks for it; how well slots are borne out
     distinct_samples.py  each distinct sample once
     listening.py, checkpoint.py
                          those who follow a run: progress, callback, R² band, the file to go on from

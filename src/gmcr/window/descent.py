@@ -76,7 +76,7 @@ class NoiseModel:
         if self.given is not None:
             return self.given, law
         fit = state.C @ state.S if law.per_entry else None
-        return law.sigma(problem.D, fit), law
+        return law.common.sigma(problem.D, fit), law
 
     @property
     def of_counts(self) -> bool:

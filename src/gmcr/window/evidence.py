@@ -50,6 +50,12 @@ class Evidence:
     by_rule : count by the rules above, where all evidence together decided for another
     white_rank : whether the singular values below that of `by_rank` look like white noise
     held : share of the components that samples hold where the cost is lowest
+    weakest : how many times its price the slot is worth there that is worth the least
+    rarest : number of samples that hold the slot held by the fewest
+    unexplained : share of the samples that leave more than noise there
+    alike : the largest cosine between two profiles there
+    agreement : per count, the smallest cosine between matched profiles of fits from different starts
+    excess : per count, the squares that the state leaves over those that as many directions leave
     probabilities : of each count, given all evidence; none where the count was asked for
     caution : why no count is firm here, whatever its probability
     doubt : what the last component could be instead, where one fewer or one more is the next likeliest
@@ -68,6 +74,12 @@ class Evidence:
     by_rule: int = 0
     white_rank: bool = False
     held: float = 1.0
+    weakest: float = 0.0
+    rarest: float = 0.0
+    unexplained: float = 0.0
+    alike: float = 0.0
+    agreement: dict[int, float] = field(default_factory=dict)
+    excess: dict[int, float] = field(default_factory=dict)
     probabilities: dict[int, float] = field(default_factory=dict)
     caution: str = ""
     doubt: str = ""
@@ -140,7 +152,8 @@ class Evidence:
     @classmethod
     def of_dict(cls, stored: dict[str, Any]) -> Evidence:
         by_count = {
-            name: dict(stored.get(name, ())) for name in ("reproducibility", "costs", "probabilities")
+            name: dict(stored.get(name, ()))
+            for name in ("reproducibility", "costs", "agreement", "excess", "probabilities")
         }
         known = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in (stored | by_count).items() if name in known})

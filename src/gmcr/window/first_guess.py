@@ -9,8 +9,8 @@ import numpy as np
 import scipy.linalg
 
 from gmcr.errors import InputError
-from gmcr.noise import Counts, NoiseLaw, Proportional, whitenings
-from gmcr.rank import WHITE_MISFIT, marchenko_pastur, misfit, prepare, whitened_counts
+from gmcr.noise import Counts, ErrorCovariance, NoiseLaw, Proportional, whitenings
+from gmcr.rank import WHITE_MISFIT, marchenko_pastur, misfit, noise_edge, prepare, whitened_counts
 from gmcr.validation import FloatArray
 from gmcr.window.remembering import remembered, storable
 
@@ -48,7 +48,7 @@ def guesses(D: FloatArray, counts: bool = False) -> list[Guess]:
         scaled, overdispersion = whitened_counts(table)
         scalings.append((lambda _: Counts(slope=float(np.sqrt(overdispersion))), scaled))
     for law_of, scaled in scalings:
-        values = _singular_values(scaled)
+        values = singular_values(scaled)
         edge, noise = marchenko_pastur(values, scaled.shape)
         n_left = len(values) - edge.count
         noisy = bool(values[edge.count] > values[-1])
@@ -59,7 +59,23 @@ def guesses(D: FloatArray, counts: bool = False) -> list[Guess]:
     return [guess for _, guess in sorted(found, key=lambda pair: (not pair[1].white, pair[0]))]
 
 
-def _singular_values(table: FloatArray) -> FloatArray:
+def guess_of_known(D: FloatArray, law: NoiseLaw, covariance: ErrorCovariance) -> Guess:
+    """The guess where replicates tell how large errors are and how channels are off together.
+
+    With channels in units of their own errors and modes brought down to these (the maximum-likelihood projection
+    of samples whose errors are alike, Wentzell et al. 1997), noise is white and of size one, but for what few
+    replicates leave unknown of them.
+    """
+    values = singular_values(covariance.whitened(np.where(np.isnan(D), np.nanmean(D, axis=0), D)))
+    n, p = max(D.shape), min(D.shape)
+    count = 0
+    while count < p - 1 and values[count] > covariance.excess * noise_edge(n - count, p - count):
+        count += 1
+    white = 2 * count <= p and misfit(values, count, 1.0, D.shape) <= WHITE_MISFIT
+    return Guess(law, max(count, 1), white)
+
+
+def singular_values(table: FloatArray) -> FloatArray:
     """Singular values from the smaller Gram matrix; those lost in its rounding are all set to one value."""
     gram = table @ table.T if table.shape[0] <= table.shape[1] else table.T @ table
     squares = scipy.linalg.eigvalsh(gram, check_finite=False)[::-1]

@@ -12,7 +12,7 @@ from gmcr.confidence.standard_errors import concentration_errors
 from gmcr.constraints import Constraints
 from gmcr.decoder import Decoding, decode, is_explained
 from gmcr.decoding.prices import lone_price
-from gmcr.noise import Correlation, NoiseLaw, Sigma, degrees_of_freedom, estimate_noise
+from gmcr.noise import Correlation, ErrorCovariance, NoiseLaw, Sigma, degrees_of_freedom, estimate_noise
 from gmcr.validation import BoolArray, FloatArray
 
 Noise = NoiseLaw | Sigma  # a law that gives each sample its noise, or the noise itself
@@ -33,7 +33,7 @@ class FrozenPool:
     covariance: FloatArray
     price: float
     constraints: Constraints
-    correlation: Correlation = field(default_factory=Correlation)
+    correlation: Correlation | ErrorCovariance = field(default_factory=Correlation)
 
     def with_errors_of(self, C: FloatArray, sigma: FloatArray) -> FrozenPool:
         """The same with the errors of a pool that least squares learned from concentrations C at noise sigma."""

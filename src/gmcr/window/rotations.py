@@ -57,12 +57,11 @@ def middle_pool(
     if n_slots >= len(values) or values[n_slots - 1] <= ILL * values[0]:
         return starts[0]
     if values[n_slots - 1] <= SETTLED * values[n_slots]:
-        S = unit_rows(_aligned(np.array(starts), starts[0]).mean(axis=0))
+        S = unit_rows(aligned(np.array(starts), starts[0]).mean(axis=0))
         S[:n_fixed] = starts[0][:n_fixed]
         return S
     scores, V = U[:, :n_slots] * values[:n_slots] / weights, Vt[:n_slots]
-    edge = np.sqrt(repeats.sum()) + np.sqrt(X.shape[1])
-    variance = TOLERANCE * max(float(values[n_slots]) / edge, ILL * float(values[0])) ** 2
+    variance = noise_left(values, n_slots, float(repeats.sum()), X.shape[1])
     chains = []
     for number, S in enumerate(starts):
         T = unit_rows(S @ V.T)
@@ -73,11 +72,11 @@ def middle_pool(
     totals = np.zeros((len(chains), n_slots, n_slots))
     mean = unit_rows(starts[0] @ V.T)  # whose order of slots is kept
     for batch in range(int(np.clip(MOST_WORK / n_slots**2, LEAST_BATCHES, BATCHES))):
-        new = [_continued(chain, V, repeats, variance, n_fixed, signed) for chain in chains]
+        new = [continued(chain, V, repeats, variance, n_fixed, signed) for chain in chains]
         if batch == 0:
             continue  # on their way from where they start
         for _ in range(ALIGNMENTS if batch == 1 else 1):
-            added = [_aligned(draws, mean).sum(axis=0) for draws in new]
+            added = [aligned(draws, mean).sum(axis=0) for draws in new]
             mean = unit_rows((totals + added).sum(axis=0))
         totals += added
         if (1.0 - np.einsum("cij,ij->ci", [unit_rows(own) for own in totals], mean)).max() < AGREED:
@@ -90,7 +89,13 @@ def middle_pool(
     return S
 
 
-def _continued(
+def noise_left(values: FloatArray, n_slots: int, n_samples: float, n_channels: int) -> float:
+    """What noise and misfit may do to an entry, as a variance: by the largest singular value left over."""
+    edge = np.sqrt(n_samples) + np.sqrt(n_channels)
+    return TOLERANCE * max(float(values[n_slots]) / float(edge), ILL * float(values[0])) ** 2
+
+
+def continued(
     chain: tuple[FloatArray, FloatArray, Generator],
     V: FloatArray,
     repeats: FloatArray,
@@ -110,7 +115,7 @@ def _continued(
     return draws[np.isfinite(draws).all(axis=(1, 2))]
 
 
-def _aligned(draws: FloatArray, mean: FloatArray) -> FloatArray:
+def aligned(draws: FloatArray, mean: FloatArray) -> FloatArray:
     """Pools (draws, slots, coordinates), whose slots may have changed places, in the order of `mean`."""
     cosines = np.einsum("nij,kj->nki", draws, mean)
     for n in np.flatnonzero((cosines.argmax(axis=2) != np.arange(len(mean))).any(axis=1)):

@@ -8,11 +8,11 @@ import numpy as np
 
 from gmcr.constraints import Constraints, Layout
 from gmcr.decoding.prices import ALPHA, usage_price
-from gmcr.noise import Counts, NoiseLaw, Sigma
+from gmcr.noise import Counts, ErrorCovariance, NoiseLaw, Sigma
 from gmcr.validation import FloatArray
 from gmcr.window.descent import Listener, NoiseModel, Path
 from gmcr.window.evidence import is_white
-from gmcr.window.first_guess import Guess, guesses, unit_rows
+from gmcr.window.first_guess import Guess, guess_of_known, guesses, unit_rows
 from gmcr.window.judging import tells_of_counts
 from gmcr.window.problem import Problem, State
 
@@ -27,6 +27,7 @@ class Options:
     pool: FloatArray | None = None
     noise: str | NoiseLaw = "auto"
     sigma: Sigma | None = None
+    covariance: ErrorCovariance | None = None
     layout: Layout = field(default_factory=Layout)
     alpha: float = ALPHA
     n_starts: int = 1
@@ -102,6 +103,8 @@ def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listene
     kind = options.noise.kind if isinstance(options.noise, NoiseLaw) else options.noise
     found = guesses(D, counts=noise.of_counts)
     guess = next((g for g in found if g.law.kind == kind), found[0])
+    if options.covariance is not None:
+        guess = guess_of_known(D, guess.law, options.covariance)
     price = last_price = usage_price(options.n_components or guess.count, len(D), options.alpha)
     if noise.of_counts:
         # Profiles of counts overlap: at λ, which keeps chance from adding a component to any sample, others take

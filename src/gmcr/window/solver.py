@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gmcr.noise import Correlation, NoiseLaw, root_mean_square
+from gmcr.noise import Correlation, ErrorCovariance, NoiseLaw, root_mean_square
 from gmcr.validation import FloatArray, evenly
 from gmcr.window.dense_fit import telling_samples
 from gmcr.window.descent import ROUNDS, Listener, Row, descend, settle
@@ -39,6 +39,7 @@ from gmcr.window.regime import (
 )
 from gmcr.window.search import Options, Search, leaves_white_noise, prepare
 from gmcr.window.small_counts import SMALL_COUNT, cooled, fit_count, fit_counts, profiles_back
+from gmcr.window.strength import strength
 
 REFINEMENTS = 3  # rounds of the moves for an all but finished state, as long as supports change
 REHEATS = 5  # descents after the first, at most
@@ -53,7 +54,7 @@ class Solution:
 
     state: State
     law: NoiseLaw
-    correlation: Correlation
+    correlation: Correlation | ErrorCovariance
     path: list[Row]
     chosen: int
     evidence: Evidence
@@ -275,7 +276,8 @@ def _refine(search: Search) -> bool:
 
 def _choose(search: Search) -> Solution:
     states, problem = search.states, search.problem
-    length = Correlation.of(problem.scaled_residual(search.best)).length
+    known = search.options.covariance
+    length = (known or Correlation.of(problem.scaled_residual(search.best))).length
     costs = {k: problem.cost(state, search.path.reference, length) for k, state in states.items()}
     by_cost = min(costs, key=lambda k: costs[k])
     agreed = search.guess.white and search.guess.count == by_cost
@@ -284,6 +286,7 @@ def _choose(search: Search) -> Solution:
     asked = search.options.n_components
     given = problem.n_fixed > 0
     evidence = decide(costs, search.guess, white, search.back, asked, held, given, search.of_counts)
+    evidence = replace(evidence, **strength(search, states[by_cost]))
     state = chosen_state(search, evidence.count, white)
     few = held <= SPARSE and state is search.states.get(evidence.count)
     if few and asked is None and not search.interrupted:
@@ -295,7 +298,7 @@ def _choose(search: Search) -> Solution:
     rows = search.path.rows
     sigma = law.sigma(problem.D, state.C @ state.S) if search.noise.given is None else search.noise.given
     held = problem.holders(state) / problem.repeats.sum()
-    correlation = Correlation.of(problem.scaled_residual(state, sigma), state.S, held)
+    correlation = known or Correlation.of(problem.scaled_residual(state, sigma), state.S, held)
     price, last = search.usage_price, len(rows) - 1
     return Solution(state, law, correlation, rows, last, evidence, price, search.interrupted)
 
