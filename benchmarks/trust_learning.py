@@ -9,7 +9,7 @@ import torch
 from scipy.optimize import minimize_scalar
 from torch import nn
 
-from gmcr.counting.net import inputs
+from gmcr.counting.net import at_one_scale
 from gmcr.trust.learned import Judge
 
 SEEN, MEMBERS = 16, 8
@@ -44,7 +44,7 @@ def taught(
     middle = np.nan_to_num(np.nanquantile(values, MIDDLE, axis=0))
     low, high = np.nan_to_num(np.nanquantile(values, HALF_RANGE, axis=0))
     scale = np.maximum((high - low) / 2, SMALLEST)
-    seen = torch.tensor(inputs(values, middle, scale), dtype=torch.float32)
+    seen = torch.tensor(np.concatenate(at_one_scale(values, middle, scale), axis=1), dtype=torch.float32)
     nets = [_member(seen, torch.tensor(labels), seed) for seed in range(members)]
 
     def stacked(weights: Sequence[torch.Tensor]) -> np.ndarray:

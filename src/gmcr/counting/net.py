@@ -60,10 +60,18 @@ class Net:
 
 
 def inputs(values: FloatArray, middle: np.ndarray, half_range: np.ndarray) -> FloatArray:
-    """(candidates, 2 columns): the columns at one scale, 0 where missing; then whether they are."""
+    """(candidates, 2 columns): columns at one scale, 0 where missing; then whether they are, and others not."""
+    scaled, missing = at_one_scale(values, middle, half_range)
+    return np.concatenate([scaled, missing & ~missing.all(axis=0)], axis=1)
+
+
+def at_one_scale(
+    values: FloatArray, middle: np.ndarray, half_range: np.ndarray
+) -> tuple[FloatArray, np.ndarray]:
+    """Columns in half ranges from their middles, 0 where missing; and where they are."""
     missing = np.isnan(values)
     scaled = np.clip((values - middle) / half_range, -FARTHEST, FARTHEST)
-    return np.concatenate([np.where(missing, 0.0, scaled), missing], axis=1)
+    return np.where(missing, 0.0, scaled), missing
 
 
 def _scores(

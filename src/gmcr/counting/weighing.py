@@ -13,7 +13,10 @@ from gmcr.validation import FloatArray
 from gmcr.window.evidence import TOLD, Evidence
 
 SMALLEST = 4  # samples or channels, with fewer of which there is nothing to weigh
-CLEARLY = 2.0  # times as likely, from which another count is taken than that of the solver's own rule
+CLEARLY = 1.5  # times as likely, from which another count is taken than that of the solver's own rule,
+AT_ALL = (
+    0.1  # if it is as likely as this: of counts that are all unlikely, that of the rule shows in the data
+)
 FEW_SAMPLES = 6  # of which no count is told for sure
 NUMBERS = "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"
 # What a direction may be rather than a component, and from which share of it on.
@@ -48,7 +51,7 @@ def weighed(D: FloatArray, evidence: Evidence, most: int | None = None) -> Evide
     chances = {k: p / total for k, p in allowed.items()}
     low, high = smallest_range(chances)
     likeliest = max(chances, key=lambda k: chances[k])
-    clear = chances[likeliest] >= CLEARLY * chances.get(evidence.count, 0.0)
+    clear = chances[likeliest] >= max(CLEARLY * chances.get(evidence.count, 0.0), AT_ALL)
     count = likeliest if clear else evidence.count
     caution = f"{len(D)} samples are too few to be sure of a count." if len(D) < FEW_SAMPLES else ""
     if total < MASS:

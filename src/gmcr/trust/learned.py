@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from gmcr.counting.net import inputs
+from gmcr.counting.net import at_one_scale
 from gmcr.validation import FloatArray
 
 STORED = "weights.npz"
@@ -44,7 +44,7 @@ class Judge:
         return self.chances_of_rows(values.astype(float))
 
     def chances_of_rows(self, values: FloatArray) -> FloatArray:
-        seen = inputs(values, self.middle, self.half_range)
+        seen = np.concatenate(at_one_scale(values, self.middle, self.half_range), axis=1)
         hidden = np.maximum(seen @ self.own + self.own_bias[:, None], 0.0)
         logs = scipy.special.log_softmax(hidden @ self.last + self.last_bias[:, None], axis=2)
         return scipy.special.softmax(float(self.sharpness) * logs.mean(axis=0), axis=1)
