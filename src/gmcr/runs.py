@@ -150,11 +150,11 @@ class RunFolder:
         return [*written, SUMMARY, RUN_MODEL, *self.write_report(contents)], contents
 
     def write_report(self, contents: Contents) -> list[str]:
-        """The report, its figures, and the facts to make it anew; returns the names of the files."""
+        """The report, its figures where they can be drawn, and the facts to make it anew; names of the files."""
         save_contents(contents, self._facts)
         write_report(contents, self.report)
-        write_figures(contents, self.path / FIGURES)
-        return [FACTS, FIGURES, REPORT]
+        drawn = write_figures(contents, self.path / FIGURES)
+        return [FACTS, *([FIGURES] if drawn else []), REPORT]
 
     # Reading
 

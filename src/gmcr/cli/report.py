@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from gmcr.cli.console import check_suffix, print_json, print_notes, say, verdict, verdict_as_dict
+from gmcr.cli.console import (
+    check_suffix,
+    figure_notes,
+    print_json,
+    print_notes,
+    say,
+    verdict,
+    verdict_as_dict,
+)
 from gmcr.cli.options import (
     OUTPUT,
     Json,
@@ -59,6 +67,8 @@ def report(
     if components is None and output is None and run.is_dir():
         folder.write_report(contents)
         output = folder.report
+        if not as_json:
+            print_notes(figure_notes())
     elif components is None:
         output = folder.model.with_suffix(".html") if output is None else output
         write_report(contents, output)
