@@ -33,8 +33,8 @@ def concentrations(
     Parameters
     ----------
     model : a fitted model, or a `Decomposition`
-    order : (samples,) place of each sample, such as its time
-    runs : (samples,) label of the run that each sample belongs to; lines end with their run
+    order : (samples,) place of each sample, such as its time; by default that of the fit, where it was given one
+    runs : (samples,) label of the run that each sample belongs to, by default as fitted; lines end with their run
     label : what the order is, such as "time (min)"
     kind : "lines" or "heat"; by default lines where there is an order. Lines without one go by the samples'
         numbers
@@ -58,8 +58,9 @@ def concentrations(
     'time (min)'
     """
     require(kind in KINDS, "kind", '"lines" or "heat"', kind)
-    kind = kind or ("heat" if order is None else "lines")
     contents = contents_of(model, None, "profiles")
+    order, runs = (contents.order if order is None else order), (contents.runs if runs is None else runs)
+    kind = kind or ("heat" if order is None else "lines")
     layout = Layout.of(runs, order, contents.found.n_samples)
     ax = one(ax)
     if kind == "lines":

@@ -17,6 +17,7 @@ import numpy as np
 
 from gmcr.confidence.standard_errors import concentration_errors, profile_errors
 from gmcr.confidence.supports import support_posterior
+from gmcr.constraints import Layout
 from gmcr.decoder import Decoding, is_explained
 from gmcr.decomposition import Decomposition
 from gmcr.errors import GMCRError, InputError
@@ -26,10 +27,11 @@ from gmcr.preprocessing import Chain
 from gmcr.rank import estimate_rank
 from gmcr.registry import load_plugins
 from gmcr.reporting.contents import Contents, LibraryMatch
-from gmcr.theory.ambiguity import feasible_bands
+from gmcr.theory.ambiguity import as_fitted, feasible_bands
 from gmcr.theory.certificate import certify
 from gmcr.theory.facts import noise_of
 from gmcr.theory.pairs import isolating_pairs, never_separated
+from gmcr.trust import Trust
 from gmcr.validation import FloatArray, check_same_axis, check_samples, evenly
 from gmcr.window.evidence import Evidence
 
@@ -63,6 +65,13 @@ class Prepares(Protocol):
     chain_: Chain
 
     def prepared(self, D: Any) -> Table: ...
+
+
+@runtime_checkable
+class Judged(Protocol):
+    """An estimator that says whether its answer may be used."""
+
+    def trust(self, D: Any) -> Trust: ...
 
 
 @runtime_checkable
@@ -114,13 +123,13 @@ def collect(
         "left_out": {},
         "count": None if judge is None else judge.count_,
         "calibration": getattr(model, "calibration_", None),
-    }
+    } | _layout(getattr(model, "layout_", None))
     tasks: dict[str, Callable[[], Facts]] = {
         "profiles": lambda: _errors(found, judge),
         "separation": lambda: _separation(found),
     }
     if data is None:
-        facts["left_out"] |= dict.fromkeys(("rank", "fit", "certificate", "bands"), NO_DATA)
+        facts["left_out"] |= dict.fromkeys(("rank", "fit", "trust", "certificate", "bands"), NO_DATA)
     else:
         raw = data
         if isinstance(model, Prepares) and model.chain_:
@@ -132,8 +141,9 @@ def collect(
         tasks |= {
             "rank": lambda: _rank(D),
             "fit": lambda: _fit(D, found, judge, decoding, measured, "confidence" in only),
+            "trust": lambda: _trust(measured, model),
             "certificate": lambda: _certificate(D, found, judge),
-            "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds)},
+            "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds, **as_fitted(model))},
         }
     load_plugins()  # what it warns of is not to be ignored
     with warnings.catch_warnings():
@@ -175,6 +185,14 @@ def table_of(data: Any, found: Decomposition) -> Table:
 
 def _as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else Table(check_samples(data, copy=False))
+
+
+def _layout(layout: Layout | None) -> Facts:
+    """The run of each sample, and its place there."""
+    if layout is None:
+        return {}
+    labels = layout.labels
+    return {"runs": None if labels is None else tuple(labels), "order": layout.order}
 
 
 def before_and_after(chain: Chain, raw: Table, rows: Any = None) -> Facts:
@@ -277,6 +295,12 @@ def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatA
 def _confidence(D: FloatArray, found: Decomposition, sigma: FloatArray) -> FloatArray:
     C, signed = found.concentrations, found.signed_amounts
     return support_posterior(D, found.components, C, sigma, learned=True, signed=signed).confidence
+
+
+def _trust(measured: Any, model: object) -> Facts:
+    if not isinstance(model, Judged):
+        raise InputError("only answers of the window solver, with their model, are judged.")
+    return {"trust": model.trust(measured)}
 
 
 def _certificate(D: FloatArray, found: Decomposition, model: Fitted | None) -> Facts:
