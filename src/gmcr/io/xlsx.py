@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import FileError, GMCRError, InputError
+from gmcr.files import write_whole
 from gmcr.io.cells import Cells, as_number, as_text
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts
@@ -104,8 +105,6 @@ def _table(
 def write_xlsx(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table, whole or not at all; numbers stay numbers, and text stays text, whatever it begins with."""
     from openpyxl import Workbook
-
-    from gmcr.storage import write_whole  # with it comes pandas, which reading does without
 
     book = Workbook(write_only=True)
     sheet = book.create_sheet("table")

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from gmcr.decomposition import Decomposition
@@ -17,7 +16,6 @@ from gmcr.reporting.collect import SECONDS, collect
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.page import write_report
 from gmcr.reporting.section import SECTIONS, Row, make_sections
-from gmcr.storage import write_whole
 from gmcr.validation import require
 
 NO_FIGURES = "Figure files need matplotlib: pip install 'gmcr[plot]'. The report holds the same charts."
@@ -73,15 +71,13 @@ def taken_apart(solution: Any) -> tuple[Decomposition, Any]:
     return solution, None
 
 
-def write_figures(contents: Contents, folder: Path) -> list[str]:
-    """Write every figure as SVG and PNG; returns the names of the files, none without matplotlib."""
-    _remove_earlier(folder)
+def draw_figures(contents: Contents) -> dict[str, bytes]:
+    """Every figure as SVG and PNG, by the names of the files; none without matplotlib."""
     if not can_draw():
-        return []
+        return {}
     from gmcr.reporting.figures import as_files
 
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    figures: dict[str, bytes] = {}
     for row in (row for one in make_sections(contents) for row in one.rows):
         name = row.name or row.charts[0].name
         try:
@@ -89,10 +85,8 @@ def write_figures(contents: Contents, folder: Path) -> list[str]:
         except Exception as error:  # of a stranger's chart; the others are drawn
             warnings.warn(f"the figure {name} could not be drawn: {error}", stacklevel=2)
             continue
-        for suffix, content in drawn.items():
-            write_whole(folder / f"{name}{suffix}", content)
-            written.append(f"{name}{suffix}")
-    return written
+        figures |= {f"{name}{suffix}": content for suffix, content in drawn.items()}
+    return figures
 
 
 def can_draw() -> bool:
@@ -100,11 +94,10 @@ def can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def _remove_earlier(folder: Path) -> None:
-    """None of another run stays; what is not ours does."""
-    for name in {name for section in SECTIONS.values() for name in section.figures}:
-        for suffix in (".svg", ".png"):
-            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+def figure_names() -> set[str]:
+    """The files that figures of a report may have."""
+    names = {name for section in SECTIONS.values() for name in section.figures}
+    return {f"{name}{suffix}" for name in names for suffix in (".svg", ".png")}
 
 
 def _layout(row: Row) -> Layout:

@@ -1,0 +1,292 @@
+"""`RunFolder`: what a run folder holds, and how its files are written as one and read."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gmcr.decomposition import Decomposition
+from gmcr.errors import FileError, GMCRError, InputError
+from gmcr.estimators.window import GMCR
+from gmcr.files import Staged, changed_together, finish, write_whole
+from gmcr.io.arrays import write_arrays
+from gmcr.io.csv import unescaped, write_csv
+from gmcr.io.reading import MODEL
+from gmcr.io.table import Table
+from gmcr.preprocessing import Chain
+from gmcr.reporting.collect import collect
+from gmcr.reporting.contents import Contents, LibraryMatch
+from gmcr.reporting.files import draw_figures, figure_names
+from gmcr.reporting.kept import load_contents, save_contents
+from gmcr.reporting.page import render
+from gmcr.runs.tables import TABLES, summary, tables_of
+from gmcr.storage import read_model
+
+if TYPE_CHECKING:
+    from gmcr.estimators.eb import EBgMCR  # needs torch
+
+MANIFEST = "manifest.json"  # the names of all files that belong to the run
+RUN_MODEL = "model.gmcr"
+SUMMARY = "summary.txt"
+REPORT = "report.html"
+FACTS = "report.gmcr"  # what the report shows beside the model, to make it anew without the data
+FIGURES = "figures"
+MAPS = "maps.npz"
+NAMES = "matches.csv"  # of the components
+CHECKPOINT = "checkpoint.gmcr"  # what the window solver has found out so far
+TRAINING = "training"  # the state of the paper's solver
+OWN = (RUN_MODEL, SUMMARY, REPORT, FACTS, MAPS, NAMES, *TABLES)  # a run's, whether a manifest says so or not
+OF_THE_FIT = ("source", "warnings", "reproduce")  # facts that only who fitted can tell
+
+
+class RunFolder:
+    """A run in a folder: where its files are, and how they are written and read.
+
+    The files of a run change as one: whenever a process that writes them is killed, the folder holds the run that
+    was there or the new one. Other files in the folder are left alone.
+
+    path : the folder; name : of the model file in it
+    """
+
+    def __init__(self, path: Path, name: str = RUN_MODEL) -> None:
+        finish(path)
+        self.path = path
+        self.model = path / name
+        self.report = path / REPORT
+        self.names = path / NAMES
+        self.checkpoint = path / CHECKPOINT
+        self.training = path / TRAINING
+        self._facts = path / FACTS
+
+    @classmethod
+    def at(cls, path: Path) -> RunFolder:
+        """The run at a path: a run folder, or a model file by itself or in its run folder."""
+        if not path.is_dir():
+            return cls(path.parent, path.name)
+        run = cls(path)
+        if not run.model.exists():
+            raise InputError(f"{path} is no run folder: there is no {RUN_MODEL} in it.")
+        return run
+
+    # Writing
+
+    def taken(self) -> str:
+        """A file of a finished run that is in the folder, or nothing; a run that was ended early can go on."""
+        names = [] if self.checkpoint.exists() else [RUN_MODEL, *TABLES, SUMMARY, REPORT]
+        return next((name for name in names if (self.path / name).exists()), "")
+
+    def begin_anew(self) -> None:
+        """Let no run go on from what an earlier one has left."""
+        self.checkpoint.unlink(missing_ok=True)
+        rmtree(self.training, ignore_errors=True)
+
+    @contextmanager
+    def made(self) -> Iterator[None]:
+        """The folder, made if need be; if what is done within fails, one that is new and empty goes again."""
+        existed = self.path.exists()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{self.path} could not be made: {error.strerror or error}.") from error
+        try:
+            yield
+        except BaseException:
+            if not existed:
+                with suppress(OSError):  # holds a checkpoint
+                    self.path.rmdir()
+            raise
+
+    def write(
+        self,
+        model: GMCR | EBgMCR,
+        table: Table,
+        *,
+        source: str,
+        warned: Sequence[str] = (),
+        reproduce: dict[str, str] | None = None,
+        fixed: Sequence[str] = (),
+    ) -> tuple[list[str], Contents]:
+        """Write a fitted run in place of any that is there; the names of the files, and what the report shows.
+
+        table : the samples that were fitted; source : the name of their file
+        warned : what the solver warned of; reproduce : what it takes to do it again
+        fixed : names of the components whose profiles were known
+        """
+        found = model.decomposition_
+        if isinstance(model, GMCR):
+            with suppress(GMCRError, np.linalg.LinAlgError, KeyboardInterrupt):  # the report tells
+                model.learn_confidence()
+        contents = collect(
+            found,
+            table,
+            model=model,
+            decoding=getattr(model, "decoding_", None),
+            source=source,
+            warned=warned,
+            reproduce=reproduce,
+            names=_told_apart({j: LibraryMatch(name, "fixed", "", None) for j, name in enumerate(fixed)}),
+        )
+        after, pages = model.prepared(table), _pages(contents)
+        with self._changed(anew=True) as staged:
+            if fixed:
+                rows = ((j, name, "fixed") for j, name in enumerate(fixed))
+                write_csv(staged.path / NAMES, ["component", "name", "verdict"], rows)
+            for name, (header, lines) in tables_of(model, after).items():
+                write_csv(staged.path / name, header, lines)
+            if after.pixels is not None:
+                write_arrays(
+                    staged.path / MAPS, concentrations=np.asarray(after.refold(found.concentrations))
+                )
+            write_whole(staged.path / SUMMARY, summary(model, table, source, warned).encode())
+            (model if isinstance(model, GMCR) else found).save(staged.path / RUN_MODEL)
+            _write_report(contents, pages, staged.path)
+            if not getattr(model, "interrupted_", False):
+                staged.removed.add(CHECKPOINT)
+            written = {name.split("/")[0] for name in staged.names()}
+        figures = [FIGURES] if FIGURES in written else []  # none without matplotlib
+        return [*sorted(written - {FIGURES}, key=_order), *figures], contents
+
+    def report_at(self, count: int | None) -> Path:
+        """Where the report goes: that of the run, or of another count."""
+        return self.report if count is None else self.report.with_name(f"report_{count}.html")
+
+    def write_report(self, contents: Contents, count: int | None = None) -> None:
+        """The report, its figures, and the facts to make it anew; or the page alone, of another count."""
+        pages = _pages(contents)
+        with self._changed() as staged:
+            if count is not None:
+                write_whole(staged.path / self.report_at(count).name, pages[REPORT])
+                return
+            _write_report(contents, pages, staged.path)
+            staged.removed |= {name for name in self._belonging() if name.startswith(f"{FIGURES}/")}
+
+    def write_names(self, table: pd.DataFrame) -> None:
+        """The names of the components, as `matches` reads them."""
+        with self._changed() as staged:
+            write_csv(staged.path / NAMES, list(table.columns), table.itertuples(index=False))
+
+    @contextmanager
+    def _changed(self, *, anew: bool = False) -> Iterator[Staged]:
+        """The run's files, changed as one; anew : whether none of those of the run before stays."""
+        with changed_together(self.path) as staged:
+            yield staged
+            before, new = self._belonging(), set(staged.names())
+            if anew:
+                staged.removed |= before
+            files = sorted((before - staged.removed) | new | {MANIFEST})
+            told = {"format": "gmcr run", "format_version": 1, "files": files}
+            write_whole(staged.path / MANIFEST, json.dumps(told, indent=1).encode())
+
+    def _belonging(self) -> set[str]:
+        """The names of the files in the folder that are the run's; older runs have no manifest."""
+        try:
+            told = json.loads((self.path / MANIFEST).read_bytes())["files"]
+            listed = {name for name in told if isinstance(name, str)}
+        except FileNotFoundError:
+            listed = self._own_figures()
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{self.path / MANIFEST} is damaged; remove it, it is written anew.") from error
+        return {name for name in (*OWN, *listed) if (self.path / name).is_file()}
+
+    def _own_figures(self) -> set[str]:
+        return {f"{FIGURES}/{name}" for name in figure_names() if (self.path / FIGURES / name).is_file()}
+
+    # Reading
+
+    def solution(self) -> Decomposition:
+        """What was found."""
+        return Decomposition.load(self.model)
+
+    def chain(self) -> Chain:
+        """The steps that samples go through before they meet the run's profiles."""
+        stored = read_model(self.model)[1].get("steps") if self.model.suffix.lower() == MODEL else None
+        return Chain() if stored is None else Chain.of_dict(stored)
+
+    def estimator(self) -> GMCR | None:
+        """The window solver's estimator, if the model file holds one."""
+        if self.model.suffix.lower() != MODEL or read_model(self.model)[1]["kind"] != GMCR.__name__:
+            return None
+        return GMCR.load(self.model)
+
+    def contents(self, table: Table | None = None, source: str = "") -> Contents:
+        """What there is to report: collected anew from the samples, else as kept, else what the model tells."""
+        found, names = self.solution(), self.matches()
+        if table is None and self._facts.exists():
+            return replace(load_contents(self._facts, found), names=names)
+        source = source or self.path.name or self.model.name
+        contents = collect(found, table, model=self.estimator(), source=source, names=names)
+        with suppress(FileError):
+            before = load_contents(self._facts, found)
+            contents = replace(contents, **{name: getattr(before, name) for name in OF_THE_FIT})
+        return contents
+
+    def at_count(self, count: int, table: Table | None, source: str) -> Contents:
+        """What there is to report at another count, fitted when it is asked for."""
+        model = self.estimator()
+        if model is None:
+            raise InputError(f"{self.model} holds no GMCR model, which alone can be had at another count.")
+        if table is None:
+            raise InputError(
+                f"{count} components are fitted to the samples that were unmixed, which a run does not hold; "
+                f"give them: gmcr report {self.path} DATA --components {count}."
+            )
+        other = model.at(count, table)
+        decoding = getattr(other, "decoding_", None)
+        return collect(other.decomposition_, table, model=other, decoding=decoding, source=source)
+
+    def matches(self) -> dict[int, LibraryMatch]:
+        """What the table of names says about the components, by number; no two names are the same."""
+        try:
+            with open(self.names, encoding="utf-8", newline="") as file:
+                found = {int(row["component"]): _match(row) for row in csv.DictReader(file)}
+        except FileNotFoundError:
+            return {}
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{self.names} is damaged; gmcr match writes it anew.") from error
+        return _told_apart(found)
+
+
+def _pages(contents: Contents) -> dict[str, bytes]:
+    """The report's page and figures, by the names of their files."""
+    drawn = {f"{FIGURES}/{name}": content for name, content in draw_figures(contents).items()}
+    return {REPORT: render(contents).encode()} | drawn
+
+
+def _write_report(contents: Contents, pages: dict[str, bytes], folder: Path) -> None:
+    """What was drawn, and the facts to make it anew."""
+    save_contents(contents, folder / FACTS)
+    for name, content in pages.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        write_whole(folder / name, content)
+
+
+def _order(name: str) -> int:
+    """Where a file stands in what is told: tables, summary, model, report."""
+    order = [NAMES, *TABLES, MAPS, SUMMARY, RUN_MODEL, FACTS, REPORT]
+    return order.index(name) if name in order else len(order)
+
+
+def _told_apart(found: dict[int, LibraryMatch]) -> dict[int, LibraryMatch]:
+    """No two names are the same."""
+    given = [match.name for match in found.values() if match.name]
+    twice = {name for name in given if given.count(name) > 1}
+    return {
+        j: replace(match, name=f"{match.name} ({j})") if match.name in twice else match
+        for j, match in found.items()
+    }
+
+
+def _match(row: dict[str, str]) -> LibraryMatch:
+    score = float(row["hqi"]) if row.get("hqi") else None
+    return LibraryMatch(
+        unescaped(row["name"]), row.get("verdict") or "", unescaped(row.get("hit") or ""), score
+    )
