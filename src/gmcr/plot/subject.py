@@ -19,7 +19,7 @@ WHOLE = sys.maxsize  # points, rows or pixels: none are left out
 
 
 def contents_of(model: Any, D: Any = None, *only: str, seconds: float = np.inf) -> Contents:
-    """The contents of a report on a fitted model or a decomposition; only : what of `TASKS` to find out."""
+    """The contents of a report on a fitted model or a decomposition; only : its tasks."""
     found, own = taken_apart(model)
     decoding = getattr(own, "decoding_", None)
     return collect(found, D, model=own, decoding=decoding, seconds=seconds, only=only)

@@ -43,15 +43,6 @@ QUANTITIES |= dict.fromkeys(("eV", "meV", "keV"), "energy") | dict.fromkeys(("s"
 SAME_R2 = 1e-6  # within which R² is the same: samples written with six digits
 BEFORE_AND_AFTER = 4  # samples shown as measured and after the steps
 WORST = 6  # samples shown against what was measured
-TASKS = (
-    "profiles",
-    "separation",
-    "rank",
-    "fit",
-    "confidence",
-    "certificate",
-    "bands",
-)  # "confidence" with "fit"
 NO_DATA = "it takes the samples: gmcr report RUN DATA adds it."
 NO_LIMIT = "gmcr ambiguity RUN DATA computes it without a limit."
 
@@ -95,7 +86,7 @@ def collect(
     reproduce: dict[str, str] | None = None,
     names: dict[int, LibraryMatch] | None = None,
     seconds: float = SECONDS,
-    only: Sequence[str] = TASKS,
+    only: Sequence[str] | None = None,
 ) -> Contents:
     """What a report shows about a decomposition.
 
@@ -111,7 +102,7 @@ def collect(
     reproduce : by label, what it takes to do it again, beside the versions of what was used
     names : what a spectral library says about the components
     seconds : for the search for other solutions that fit as well
-    only : what of `TASKS` is to be found out
+    only : which of the tasks below to do, "confidence" among them as a part of "fit"; by default all
     """
     judge = model if isinstance(model, Fitted) else None
     facts: Facts = {
@@ -140,7 +131,7 @@ def collect(
         measured = raw if isinstance(model, Prepares) and model.chain_ else D
         tasks |= {
             "rank": lambda: _rank(D),
-            "fit": lambda: _fit(D, found, judge, decoding, measured, "confidence" in only),
+            "fit": lambda: _fit(D, found, judge, decoding, measured, only is None or "confidence" in only),
             "trust": lambda: _trust(measured, model),
             "certificate": lambda: _certificate(D, found, judge),
             "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds, **as_fitted(model))},
@@ -148,7 +139,7 @@ def collect(
     load_plugins()  # what it warns of is not to be ignored
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for key, task in ((key, task) for key, task in tasks.items() if key in only):
+        for key, task in ((key, task) for key, task in tasks.items() if only is None or key in only):
             try:
                 facts |= task()
             except TimeoutError:
