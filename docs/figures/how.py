@@ -11,8 +11,8 @@ import numpy as np
 
 from gmcr import GMCR, decode, make_mixtures
 from gmcr.mixtures import Mixtures
-from gmcr.reporting.charts import Heat, Plane, Rule, Series
-from gmcr.reporting.svg import as_svg
+from gmcr.reporting.charts import Chart, Heat, Plane, Rule, Series
+from gmcr.reporting.figures import as_files
 from gmcr.scoring import compare
 
 FOLDER = Path(__file__).parent
@@ -31,7 +31,11 @@ def pictures() -> dict[str, str]:
     )
     model = GMCR(random_state=0).fit(mix.D)
     charts = [_samples(mix), _costs(model), _profiles(mix, model), _supports(model)]
-    return {"how.svg": as_svg(charts, columns=2, size=(480, 320)), "price.svg": as_svg([_price(mix)])}
+    return {"how.svg": _svg(charts, 2, (480, 320)), "price.svg": _svg([_price(mix)])}
+
+
+def _svg(charts: list[Chart], columns: int = 1, size: tuple[int, int] = (720, 400)) -> str:
+    return dict(as_files(charts, columns, size))[".svg"].decode()
 
 
 def _samples(mix: Mixtures) -> Plane:

@@ -50,6 +50,8 @@ def __getattr__(name: str) -> Any:
         return import_module("importlib.metadata").version("gmcr")
     if name == "datasets":  # a module, for gmcr.datasets.load_carbs()
         return import_module("gmcr.io.datasets")
+    if name == "plot":  # a package, for gmcr.plot.profiles(model)
+        return import_module("gmcr.plot")
     if name not in _HOME:
         raise AttributeError(f"module 'gmcr' has no attribute {name!r}")
     try:

@@ -102,6 +102,13 @@ def print_notes(notes: Sequence[str]) -> None:
         say(printable(note), err=True)
 
 
+def figure_notes() -> list[str]:
+    """That there are no figure files, where there cannot be."""
+    from gmcr.reporting.files import NO_FIGURES, can_draw
+
+    return [] if can_draw() else [NO_FIGURES]
+
+
 def print_json(value: Any) -> None:
     from gmcr.text import plain
 

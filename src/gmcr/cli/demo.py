@@ -7,7 +7,17 @@ from time import perf_counter
 
 import typer
 
-from gmcr.cli.console import print_json, print_table, reproduction, say, verdict, verdict_as_dict, wrong_call
+from gmcr.cli.console import (
+    figure_notes,
+    print_json,
+    print_notes,
+    print_table,
+    reproduction,
+    say,
+    verdict,
+    verdict_as_dict,
+    wrong_call,
+)
 from gmcr.cli.options import Components, Json, NewRun, Samples, Seed, Snr, number_of_samples
 
 
@@ -79,4 +89,5 @@ def demo(
         f"the one found {compared.min_cos:.4f}; {seconds:.2f} s."
     )
     say(verdict(contents))
+    print_notes(figure_notes())
     say(f"Report: {run.report}")

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gmcr.cli import steps
-from gmcr.cli.console import in_shell, print_json, print_notes, reproduction, say, verdict, verdict_as_dict
+from gmcr.cli.console import (
+    figure_notes,
+    in_shell,
+    print_json,
+    print_notes,
+    reproduction,
+    say,
+    verdict,
+    verdict_as_dict,
+)
 from gmcr.cli.fixed import FIXED, Fixed, read_fixed
 from gmcr.cli.known import KNOWN, REPLICATES, Known, read_known
 from gmcr.cli.options import (
@@ -199,7 +208,7 @@ def fit(
     if as_json:
         told = {"run": str(output), "written": written} | _as_dict(model) | {"seconds": seconds}
         told |= verdict_as_dict(contents) | {"report": str(run.report)}
-        print_json(told | {"notes": [*table.notes, *profiles.notes], "warnings": warned})
+        print_json(told | {"notes": [*table.notes, *profiles.notes, *figure_notes()], "warnings": warned})
     else:
         print_notes([*model.chain_.did, *warned])
         say(in_short(model))
@@ -207,6 +216,7 @@ def fit(
             say(f"\n{model.calibration_}\n")
         say(verdict(contents))
         say(f"\nWrote {output}: {', '.join(written)}; {seconds:.2f} s.")
+        print_notes(figure_notes())
         say(f"Report: {run.report}")
     no_amounts = amounts is not None and getattr(model, "calibration_", None) is None
     if isinstance(model, GMCR) and model.interrupted_:

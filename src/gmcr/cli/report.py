@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from gmcr.cli.console import check_suffix, print_json, print_notes, say, verdict, verdict_as_dict
+from gmcr.cli.console import (
+    check_suffix,
+    figure_notes,
+    print_json,
+    print_notes,
+    say,
+    verdict,
+    verdict_as_dict,
+)
 from gmcr.cli.options import (
     OUTPUT,
     Json,
@@ -59,6 +67,8 @@ def report(
     if output is None and run.is_dir():
         folder.write_report(contents, components)
         output = folder.report_at(components)
+        if components is None and not as_json:
+            print_notes(figure_notes())
     else:
         beside = folder.model.with_suffix(".html") if components is None else folder.report_at(components)
         output = beside if output is None else output

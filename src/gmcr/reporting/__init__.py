@@ -7,7 +7,8 @@
     section.py, sections/  what a section is, and those that every report has, a file each
     charts.py, listing.py  what a chart and a table are, apart from how they are drawn
     page.py, assets/       the page: its templates, its style, and the script that draws the charts
-    files.py, svg.py, png.py    `report`, and the same charts as files, with scales.py and colours.py
+    files.py               `report`, and which figures become files
+    drawing.py, figures.py the same charts by matplotlib: onto Axes, and as files, with colours.py
 
 A page computes nothing that is not already in its contents, and nothing here knows a solver: an estimator comes
 in by what it offers (`collect.Fitted`). Text from files is data: it is escaped, wherever it goes.

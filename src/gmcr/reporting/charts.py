@@ -1,7 +1,7 @@
 """What a chart is, apart from how it is drawn: data, labels and an alternative text.
 
-The page draws charts with the scripts in assets/, `svg.py` and `png.py` write them to files; all start from the
-same objects.
+The page draws charts with the scripts in assets/, `drawing.py` draws them onto matplotlib's Axes, for files and
+for `gmcr.plot`; both start from the same objects.
 """
 
 from __future__ import annotations

@@ -86,6 +86,7 @@ def collect(
     reproduce: dict[str, str] | None = None,
     names: dict[int, LibraryMatch] | None = None,
     seconds: float = SECONDS,
+    only: Sequence[str] | None = None,
 ) -> Contents:
     """What a report shows about a decomposition.
 
@@ -101,6 +102,7 @@ def collect(
     reproduce : by label, what it takes to do it again, beside the versions of what was used
     names : what a spectral library says about the components
     seconds : for the search for other solutions that fit as well
+    only : which of the tasks below to do, "confidence" among them as a part of "fit"; by default all
     """
     judge = model if isinstance(model, Fitted) else None
     facts: Facts = {
@@ -122,14 +124,14 @@ def collect(
     else:
         raw = data
         if isinstance(model, Prepares) and model.chain_:
-            facts |= _steps(model.chain_, raw := _as_table(raw))
+            facts |= before_and_after(model.chain_, raw := _as_table(raw))
             data = model.prepared(raw)
-        table = _table(data, found)
-        D, facts = table.samples, facts | _labels(table)
+        table = table_of(data, found)
+        D, facts = table.samples, facts | labels_of(table)
         measured = raw if isinstance(model, Prepares) and model.chain_ else D
         tasks |= {
             "rank": lambda: _rank(D),
-            "fit": lambda: _fit(D, found, judge, decoding, measured),
+            "fit": lambda: _fit(D, found, judge, decoding, measured, only is None or "confidence" in only),
             "trust": lambda: _trust(measured, model),
             "certificate": lambda: _certificate(D, found, judge),
             "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds, **as_fitted(model))},
@@ -137,7 +139,7 @@ def collect(
     load_plugins()  # what it warns of is not to be ignored
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for key, task in tasks.items():
+        for key, task in ((key, task) for key, task in tasks.items() if only is None or key in only):
             try:
                 facts |= task()
             except TimeoutError:
@@ -153,7 +155,8 @@ def versions() -> dict[str, str]:
     return told | {"Python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
 
 
-def _table(data: Any, found: Decomposition) -> Table:
+def table_of(data: Any, found: Decomposition) -> Table:
+    """The samples that a decomposition was made of, after the steps, checked to be those."""
     table = _as_table(data)
     if table.samples.shape != (found.n_samples, found.n_channels):
         raise InputError(
@@ -183,9 +186,9 @@ def _layout(layout: Layout | None) -> Facts:
     return {"runs": None if labels is None else tuple(labels), "order": layout.order}
 
 
-def _steps(chain: Chain, raw: Table) -> Facts:
-    """What the steps did, and a few samples as they were measured."""
-    shown = evenly(len(raw.samples), BEFORE_AND_AFTER)
+def before_and_after(chain: Chain, raw: Table, rows: Any = None) -> Facts:
+    """What the steps did, and a few samples as they were measured; rows : which, by default evenly spread."""
+    shown = evenly(len(raw.samples), BEFORE_AND_AFTER) if rows is None else rows
     axis = np.arange(float(chain.n_channels)) if chain.axis is None else chain.axis
     before = raw.ordered_as(chain.channels, "the training samples").samples[shown]
     return {
@@ -198,7 +201,7 @@ def _steps(chain: Chain, raw: Table) -> Facts:
     }
 
 
-def _labels(table: Table) -> Facts:
+def labels_of(table: Table) -> Facts:
     """What the file says about its channels and about where its samples were taken."""
     facts: Facts = {"notes": tuple(table.notes)}
     if table.axis_unit is not None:
@@ -240,17 +243,24 @@ def _rank(D: FloatArray) -> Facts:
 
 
 def _fit(
-    D: FloatArray, found: Decomposition, model: Fitted | None, decoding: Decoding | None, measured: Any
+    D: FloatArray,
+    found: Decomposition,
+    model: Fitted | None,
+    decoding: Decoding | None,
+    measured: Any,
+    sure: bool,
 ) -> Facts:
-    """How well each sample is explained, how sure its support is, and the worst ones as measured."""
+    """How well each sample is explained, the worst ones as measured and, where asked, how sure supports are."""
     facts: Facts = {}
     if model is not None:
         out = model.decode(measured) if decoding is None else decoding
-        misfit, known, confidence, sigma = out.misfit, out.known, out.confidence, out.noise
+        misfit, known, sigma = out.misfit, out.known, out.noise
+        confidence = out.confidence if sure else None
         if out.errors is not None:
             facts["concentration_errors"] = _bounded(out.errors, np.float32)
     else:
-        misfit, known, confidence, sigma = _judge(D, found)
+        misfit, known, sigma = _judge(D, found)
+        confidence = _confidence(D, found, sigma) if sure else None
     dof = degrees_of_freedom(D, found.concentrations, found.components, 1.0 / sigma**2)
     ratio = np.sqrt(misfit / dof)
     worst = np.argsort(-ratio, kind="stable")[:WORST]
@@ -264,15 +274,18 @@ def _fit(
     }
 
 
-def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatArray, FloatArray]:
-    """Misfit, known, confidence and noise of a decomposition that came without its estimator."""
+def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatArray]:
+    """Misfit, known and noise of a decomposition that came without its estimator."""
     sigma = np.maximum(noise_of(None, D, found)[0], rounding_floor(D))
     left = found.reconstruct()
     np.subtract(D, left, out=left)
     misfit = np.nansum(np.square(left, out=left), axis=1) / sigma**2
-    C = found.concentrations
-    judged = support_posterior(D, found.components, C, sigma, learned=True, signed=found.signed_amounts)
-    return misfit, is_explained(misfit, D, C), judged.confidence, sigma
+    return misfit, is_explained(misfit, D, found.concentrations), sigma
+
+
+def _confidence(D: FloatArray, found: Decomposition, sigma: FloatArray) -> FloatArray:
+    C, signed = found.concentrations, found.signed_amounts
+    return support_posterior(D, found.components, C, sigma, learned=True, signed=signed).confidence
 
 
 def _trust(measured: Any, model: object) -> Facts:

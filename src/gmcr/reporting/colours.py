@@ -35,11 +35,3 @@ def shades(shares: FloatArray) -> np.ndarray:
         made.append(np.stack([np.interp(place[..., 0], at, stops[:, k]) for k in range(3)], axis=-1))
     colours = np.where(shares[..., None] < 0, made[1], made[0])
     return np.where(shares[..., None] == 0, 255, np.round(colours)).astype(np.uint8)
-
-
-def painted(picture: FloatArray) -> tuple[np.ndarray, float]:
-    """A map (rows, columns) in colours, grey where there is no pixel, and the amount that is darkest."""
-    most = float(np.nanmax(np.abs(picture), initial=0.0)) or 1.0
-    colours = shades(np.nan_to_num(picture) / most)
-    colours[np.isnan(picture)] = [int(NO_PIXEL[at : at + 2], 16) for at in (1, 3, 5)]
-    return colours, most

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 from gmcr.decomposition import Decomposition
@@ -14,11 +15,10 @@ from gmcr.reporting.charts import Chart, Heat, Maps, Plane
 from gmcr.reporting.collect import SECONDS, collect
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.page import write_report
-from gmcr.reporting.png import as_png
 from gmcr.reporting.section import SECTIONS, Row, make_sections
-from gmcr.reporting.svg import as_svg
 from gmcr.validation import require
 
+NO_FIGURES = "Figure files need matplotlib: pip install 'gmcr[plot]'. The report holds the same charts."
 TOGETHER = 6  # series to choose from that are drawn over each other; more get a panel each
 PANELS = 64  # of those first in the palette
 
@@ -53,29 +53,45 @@ def report(
     >>> mix = make_mixtures(n_components=3, n_samples=20, n_features=40, random_state=0)
     >>> report(mix.D, Decomposition.from_factors(mix.C, mix.S), "report.html")  # doctest: +SKIP
     """
-    if hasattr(decomposition, "decomposition_"):
-        decomposition, model = decomposition.decomposition_, decomposition
-    if not isinstance(decomposition, Decomposition):
-        raise InputError(
-            f"decomposition must be a Decomposition or a fitted model, not a {type(decomposition).__name__}; "
-            "Decomposition.from_factors(C, S) makes one of two arrays."
-        )
+    decomposition, own = taken_apart(decomposition)
+    model = own if own is not None else model
     require(isinstance(path, str | os.PathLike), "path", "the name of a file", path)
     write_report(collect(decomposition, D, model=model, source=source, seconds=seconds), path)
 
 
+def taken_apart(solution: Any) -> tuple[Decomposition, Any]:
+    """A decomposition, and the estimator that found it where that is what came."""
+    if hasattr(solution, "decomposition_"):
+        return solution.decomposition_, solution
+    if not isinstance(solution, Decomposition):
+        raise InputError(
+            f"decomposition must be a Decomposition or a fitted model, not a {type(solution).__name__}; "
+            "Decomposition.from_factors(C, S) makes one of two arrays."
+        )
+    return solution, None
+
+
 def draw_figures(contents: Contents) -> dict[str, bytes]:
-    """Every figure as SVG and, where matplotlib is installed, as PNG, by the names of the files."""
+    """Every figure as SVG and PNG, by the names of the files; none without matplotlib."""
+    if not can_draw():
+        return {}
+    from gmcr.reporting.figures import as_files
+
     figures: dict[str, bytes] = {}
     for row in (row for one in make_sections(contents) for row in one.rows):
         name = row.name or row.charts[0].name
         try:
-            drawn = {".svg": as_svg(*_layout(row)).encode(), ".png": as_png(*_layout(row))}
+            drawn = dict(as_files(*_layout(row)))
         except Exception as error:  # of a stranger's chart; the others are drawn
             warnings.warn(f"the figure {name} could not be drawn: {error}", stacklevel=2)
             continue
-        figures |= {f"{name}{suffix}": content for suffix, content in drawn.items() if content is not None}
+        figures |= {f"{name}{suffix}": content for suffix, content in drawn.items()}
     return figures
+
+
+def can_draw() -> bool:
+    """Whether matplotlib, which draws the figures that are files, is installed."""
+    return find_spec("matplotlib") is not None
 
 
 def figure_names() -> set[str]:

@@ -52,9 +52,9 @@ def holds(contents: Contents, m: int) -> str:
 # Of many samples, those to draw
 
 
-def with_lowest(values: FloatArray) -> IntArray:
+def with_lowest(values: FloatArray, most: int = DOTS) -> IntArray:
     """Samples to draw as dots, by their values (samples,): the lowest in any case, others evenly spread."""
-    return np.unique(np.concatenate([evenly(len(values), DOTS), np.argsort(values)[: DOTS // 4]]))
+    return np.unique(np.concatenate([evenly(len(values), most), np.argsort(values)[: most // 4]]))
 
 
 def thinned_note(rows: IntArray, n: int, which: str = "") -> str:

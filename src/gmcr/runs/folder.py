@@ -151,8 +151,9 @@ class RunFolder:
             _write_report(contents, pages, staged.path)
             if not getattr(model, "interrupted_", False):
                 staged.removed.add(CHECKPOINT)
-            written = [name for name in staged.names() if "/" not in name]
-        return [*sorted(written, key=_order), FIGURES], contents
+            written = {name.split("/")[0] for name in staged.names()}
+        figures = [FIGURES] if FIGURES in written else []  # none without matplotlib
+        return [*sorted(written - {FIGURES}, key=_order), *figures], contents
 
     def report_at(self, count: int | None) -> Path:
         """Where the report goes: that of the run, or of another count."""
@@ -263,8 +264,8 @@ def _pages(contents: Contents) -> dict[str, bytes]:
 def _write_report(contents: Contents, pages: dict[str, bytes], folder: Path) -> None:
     """What was drawn, and the facts to make it anew."""
     save_contents(contents, folder / FACTS)
-    (folder / FIGURES).mkdir()
     for name, content in pages.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         write_whole(folder / name, content)
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from gmcr.reporting.charts import Heat, Maps
+from gmcr.constraints.layout import Layout
+from gmcr.reporting.charts import Heat, Maps, Plane, Series
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.listing import Cell, Column, Listing, count_cell, fixed_cell, number_cell, numbers, texts
 from gmcr.reporting.section import SECTIONS, Block, Section
 from gmcr.reporting.words import amount, holds, several, thinned_note
 from gmcr.text import block_means
-from gmcr.validation import evenly
+from gmcr.validation import FloatArray, evenly
 
 HEAT_ROWS = 600
 MAP_PIXELS = 40_000  # of one map
@@ -25,14 +26,15 @@ OWN_COLUMNS = 6  # components up to which each has a column in the table of samp
 
 def build(contents: Contents) -> Iterator[Block | None]:
     yield "How much of each component a sample holds, in units of profiles of unit norm."
-    yield _concentrations(contents)
-    yield _maps(contents)
+    yield heat_chart(contents)
+    yield maps_chart(contents)
     yield _samples(contents)
 
 
-def _concentrations(contents: Contents) -> Heat:
+def heat_chart(contents: Contents, most: int = HEAT_ROWS) -> Heat:
+    """Samples by components; most : rows."""
     found, names = contents.found, contents.sample_names
-    rows = evenly(found.n_samples, HEAT_ROWS)
+    rows = evenly(found.n_samples, most)
     note = thinned_note(rows, found.n_samples, ", evenly spread")
     return Heat(
         name="concentrations",
@@ -49,11 +51,50 @@ def _concentrations(contents: Contents) -> Heat:
     )
 
 
-def _maps(contents: Contents) -> Maps | None:
+def lines_chart(contents: Contents, layout: Layout, label: str = "order") -> Plane:
+    """Concentrations against the order of the samples, run by run; against their numbers where there is none."""
+    found = contents.found
+    rows = layout.series(found.n_samples)
+    at = np.arange(float(found.n_samples)) if layout.order is None else layout.order
+    if not rows:
+        rows = Layout(layout.runs, at).series(found.n_samples)
+    # A place between runs that is no number: a line ends there.
+    places = np.concatenate([part for run in rows for part in (run, [-1])][:-1]).astype(np.intp)
+    between = places < 0
+
+    def in_order(values: FloatArray) -> FloatArray:
+        return np.where(between, np.nan, values[places])
+
+    errors = contents.concentration_errors
+    series = tuple(
+        Series(
+            contents.component_names[j],
+            in_order(at),
+            in_order(found.concentrations[:, j]),
+            "line" if layout.order is not None else "line+points",
+            error=None if errors is None else in_order(errors[:, j]),
+            place=j,
+        )
+        for j in range(found.n_components)
+    )
+    runs = "" if len(rows) == 1 else f" of {len(rows)} runs"
+    return Plane(
+        name="lines",
+        title="Concentrations",
+        alt=f"Concentrations of {several(found.n_components, 'component')} in {found.n_samples:,} samples{runs}.",
+        x_label="sample" if layout.order is None else label,
+        y_label="concentration",
+        series=series,
+        whole=layout.order is None,
+    )
+
+
+def maps_chart(contents: Contents, most: int = MAP_PIXELS) -> Maps | None:
+    """The image of each component; most : pixels of one."""
     if contents.shape is None or contents.pixels is None:
         return None
     found, (height, width) = contents.found, contents.shape
-    most = max(min(MAP_PIXELS, ALL_MAP_PIXELS // found.n_components), 400)
+    most = max(min(most, ALL_MAP_PIXELS // found.n_components), 400) if most <= MAP_PIXELS else most
     full = np.full((found.n_components, height * width), np.nan)
     full[:, contents.pixels] = found.concentrations.T
     pictures = np.stack([block_means(picture.reshape(height, width), most) for picture in full])

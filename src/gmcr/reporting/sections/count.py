@@ -25,7 +25,7 @@ def build(contents: Contents) -> Iterator[Block | None]:
         yield str(contents.count).splitlines()[0]
     if rank is not None:
         yield _rank_words(rank)
-    charts = _chances(contents), _values(contents), _costs(contents), _halves(contents)
+    charts = chances_chart(contents), _values(contents), costs_chart(contents), halves_chart(contents)
     yield Row([chart for chart in charts if chart is not None])
     if rank is not None:
         yield _rules(rank)
@@ -53,7 +53,7 @@ def _rank_words(rank: RankReport) -> str:
     return f"The rank rules do not agree: {place} they say {told}; the median is {rank.count}."
 
 
-def _chances(contents: Contents) -> Plane | None:
+def chances_chart(contents: Contents) -> Plane | None:
     """Probabilities of counts up to a few beyond the last that has any."""
     chances = dict[int, float]() if contents.count is None else contents.count.probabilities
     if not chances:
@@ -103,7 +103,8 @@ def _values(contents: Contents) -> Plane | None:
     )
 
 
-def _costs(contents: Contents) -> Plane | None:
+def costs_chart(contents: Contents) -> Plane | None:
+    """The lowest cost met with each count."""
     path = contents.found.path
     if path is None or not {"count", "cost"} <= set(path.columns) or path["count"].nunique() < 2:
         return None
@@ -125,7 +126,8 @@ def _costs(contents: Contents) -> Plane | None:
     )
 
 
-def _halves(contents: Contents) -> Plane | None:
+def halves_chart(contents: Contents) -> Plane | None:
+    """How well profiles come back from halves of the samples."""
     pairs = [] if contents.count is None else list(contents.count.reproducibility.items())
     if len(pairs) < 2:
         return None
@@ -157,4 +159,6 @@ def _rules(rank: RankReport) -> Listing:
     return Listing("rank", "Rank rules: the count under each scaling of the samples", columns, rows)
 
 
-SECTIONS.add("count", Section("How many components", 10, build, "Count", ("values", "costs", "halves")))
+SECTIONS.add(
+    "count", Section("How many components", 10, build, "Count", ("chances", "values", "costs", "halves"))
+)

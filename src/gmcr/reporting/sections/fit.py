@@ -9,7 +9,7 @@ import numpy as np
 from gmcr.reporting.charts import Plane, Rule, Series
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.section import SECTIONS, Block, Row, Section, Text, missing
-from gmcr.reporting.words import several, thinned_note, with_lowest
+from gmcr.reporting.words import DOTS, several, thinned_note, with_lowest
 from gmcr.text import POINTS, thinned
 from gmcr.validation import BoolArray, FloatArray
 
@@ -20,7 +20,7 @@ def build(contents: Contents) -> Iterator[Block | None]:
             "What is left of each sample, against its noise: 1 is noise alone. A sample that leaves more may "
             "hold something else."
         )
-        yield _ratios(contents, contents.ratio, contents.known)
+        yield ratios_chart(contents, contents.ratio, contents.known)
         worst = _worst(contents)
         if worst:
             yield Text("The samples that fit worst", "heading")
@@ -28,8 +28,9 @@ def build(contents: Contents) -> Iterator[Block | None]:
     yield missing(contents, "fit", "Fit of each sample")
 
 
-def _ratios(contents: Contents, ratio: FloatArray, known: BoolArray) -> Plane:
-    names, rows = contents.sample_names, with_lowest(-ratio)
+def ratios_chart(contents: Contents, ratio: FloatArray, known: BoolArray, most: int = DOTS) -> Plane:
+    """Residual over noise of each sample, those apart that leave more than noise; most : samples."""
+    names, rows = contents.sample_names, with_lowest(-ratio, most)
     parts = [("explained", rows[known[rows]], 0), ("more than noise left", rows[~known[rows]], 1)]
     series = []
     for name, part, place in parts:
@@ -55,30 +56,33 @@ def _worst(contents: Contents) -> list[Plane]:
     """The samples that fit worst: measured, fitted, and what is left."""
     if contents.worst is None or contents.worst_data is None:
         return []
+    return [
+        sample_chart(contents, m, measured, f"worst-{place}")
+        for place, (m, measured) in enumerate(zip(contents.worst.tolist(), contents.worst_data))
+    ]
+
+
+def sample_chart(contents: Contents, m: int, measured: FloatArray, chart: str, most: int = POINTS) -> Plane:
+    """A sample as measured (channels,), as fitted, and what is left; most : points of a line."""
     axis, label, falls = contents.axis
-    note = f"Thinned for display: at most {POINTS:,} of {len(axis):,} channels a line."
-    made = []
-    for place, (m, measured) in enumerate(zip(contents.worst.tolist(), contents.worst_data)):
-        fit = contents.found.concentrations[m] @ contents.found.components
-        name = contents.sample_names[m]
-        kinds, series = [("measured", measured, -1), ("fit", fit, 0), ("residual", measured - fit, 1)], []
-        for kind, values, colour in kinds:
-            rows = thinned(values, POINTS)
-            series.append(Series(kind, axis[rows], values[rows], place=colour))
-        ratio = "" if contents.ratio is None else f"; its residual is {contents.ratio[m]:.3g} times the noise"
-        made.append(
-            Plane(
-                name=f"worst-{place}",
-                title=f"Sample {name}",
-                alt=f"Sample {name}, measured and fitted, and the difference{ratio}.",
-                x_label=label,
-                y_label="signal",
-                series=tuple(series),
-                reverse=falls,
-                note=note if len(axis) > POINTS else "",
-            )
-        )
-    return made
+    fit = contents.found.concentrations[m] @ contents.found.components
+    name = contents.sample_names[m]
+    kinds, series = [("measured", measured, -1), ("fit", fit, 0), ("residual", measured - fit, 1)], []
+    for kind, values, colour in kinds:
+        rows = thinned(values, most)
+        series.append(Series(kind, axis[rows], values[rows], place=colour))
+    ratio = "" if contents.ratio is None else f"; its residual is {contents.ratio[m]:.3g} times the noise"
+    note = f"Thinned for display: at most {most:,} of {len(axis):,} channels a line."
+    return Plane(
+        name=chart,
+        title=f"Sample {name}",
+        alt=f"Sample {name}, measured and fitted, and the difference{ratio}.",
+        x_label=label,
+        y_label="signal",
+        series=tuple(series),
+        reverse=falls,
+        note=note if len(axis) > most else "",
+    )
 
 
 SECTIONS.add("fit", Section("Fit", 50, build, figures=("fit", "worst")))

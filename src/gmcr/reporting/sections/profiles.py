@@ -23,7 +23,7 @@ CHOSEN = 5  # profiles drawn before a reader chooses others
 
 
 def build(contents: Contents) -> Iterator[Block | None]:
-    chart = _profiles(contents)
+    chart = profiles_chart(contents)
     told = ["What each component looks like, scaled to unit norm."]
     if contents.profile_errors is not None:
         told.append("The narrow band is ±2 standard errors.")
@@ -36,11 +36,11 @@ def build(contents: Contents) -> Iterator[Block | None]:
     yield _components(contents)
 
 
-def _profiles(contents: Contents) -> Plane:
-    """Every profile, with standard errors and what would fit as well."""
+def profiles_chart(contents: Contents, most: int = POINTS) -> Plane:
+    """Every profile, with standard errors and what would fit as well; most : points of a line."""
     found, names, order = contents.found, contents.component_names, contents.by_signal
     axis, label, falls = contents.axis
-    most = int(np.clip(ALL_POINTS // found.n_components, 100, POINTS))
+    most = max(min(ALL_POINTS // found.n_components, most), 100) if most <= POINTS else most
     first = set(order[:CHOSEN].tolist())
     # Where colours have to go round, those shown first differ.
     places = np.arange(len(order)) if len(order) <= len(PALETTE) else np.argsort(order)

@@ -22,31 +22,42 @@ def build(contents: Contents) -> Iterator[Block | None]:
         "profiles, concentrations and noise is after them. New samples go through them too."
     )
     yield Points(contents.steps)
+    charts = steps_charts(contents)
+    if charts:
+        yield Row(charts, "steps")
+
+
+def steps_charts(contents: Contents, most: int = POINTS) -> list[Plane]:
+    """A few samples as measured, and after the steps; most : points of a line."""
     if contents.before is None or contents.after is None or contents.before_rows is None:
-        return
-    rows = contents.before_rows.tolist()
+        return []
     sides = (
         ("steps-before", "As measured", contents.before, contents.before_axis),
         ("steps-after", "After the steps", contents.after, contents.after_axis),
     )
-    yield Row([_chart(contents, *side, rows) for side in sides], "steps")
+    rows = contents.before_rows.tolist()
+    return [_chart(contents, *side, rows, most) for side in sides]
 
 
 def _chart(
-    contents: Contents, name: str, title: str, samples: FloatArray, axis: FloatArray | None, rows: list[int]
+    contents: Contents,
+    name: str,
+    title: str,
+    samples: FloatArray,
+    axis: FloatArray | None,
+    rows: list[int],
+    most: int,
 ) -> Plane:
     at = np.arange(float(samples.shape[1])) if axis is None else axis
     _, label, falls = contents.axis
     series = []
     for place, (row, values) in enumerate(zip(rows, samples)):
         there = np.flatnonzero(~np.isnan(values))
-        chosen = there[thinned(values[there], POINTS)]
+        chosen = there[thinned(values[there], most)]
         series.append(Series(f"sample {row}", at[chosen], values[chosen], place=place))
     gaps = int(np.isnan(samples).sum())
     missing = f" {gaps:,} of their entries are missing and left out." if gaps else ""
-    note = (
-        f"Thinned for display: at most {POINTS:,} of {len(at):,} channels a line." if len(at) > POINTS else ""
-    )
+    note = f"Thinned for display: at most {most:,} of {len(at):,} channels a line." if len(at) > most else ""
     return Plane(
         name=name,
         title=title,
