@@ -1,6 +1,7 @@
 """A model with steps: it takes samples as they were measured, wherever they come in, and says what it did."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -235,6 +236,19 @@ def test_known_profiles_go_through_the_steps():
     assert model.n_fixed_ == 2
     assert model.n_components_ == 3
     assert cosines(model.components_[:2], profiles()[:2, INSIDE]).min() > 0.99
+
+
+def test_known_profiles_that_steps_make_negative_are_told():
+    D = amounts() @ profiles() + noise()
+    known = profiles()[:1] + 0.3 * np.cos(np.linspace(0, 9, profiles().shape[1]))[None] ** 2
+    steps = [Baseline("polynomial", {"poly_order": 2})]
+    with pytest.warns(UserWarning, match="negative in places, which was taken for zero .* of profile 0"):
+        model = GMCR(fixed_components=known, steps=steps, n_components=3, signed=False).fit(table(D))
+    assert (model.components_[0] >= 0).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = GMCR(fixed_components=known, steps=steps, n_components=3, signed="profiles").fit(table(D))
+    assert (kept.components_[0] < 0).any()
 
 
 def test_replicates_are_averaged_and_hand_over_their_spread():

@@ -261,6 +261,9 @@ def _own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
         if model.calibration_ is not None and hasattr(model, "decoding_"):
             amounts = model.decoding_.amounts.table()
             tables[AMOUNTS] = (["sample", *amounts.columns], _labelled(names_of(table), amounts.to_numpy()))
+        areas = model.areas_
+        if areas is not None:
+            tables["areas.csv"] = (["run", *areas.columns], _labelled(areas.index, areas.to_numpy()))
         if model.rates_ is not None:
             rates = model.rates_
             columns = (rates.steps, rates.values, rates.errors, *rates.intervals())

@@ -42,6 +42,12 @@ def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
         raise InputError(_text_message(array, name)) from None
 
 
+def as_counted(name: str) -> list[str | int]:
+    """A key by which scan2 comes before scan10."""
+    parts = re.split(r"([0-9]+)", name + "\0")
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)]
+
+
 def as_labels(labels: Any, n_samples: int, name: str) -> NDArray[Any]:
     """Labels that can be written as text, NaN not yet being one: (samples,)."""
     try:

@@ -6,7 +6,18 @@ from pathlib import Path
 from typing import Annotated
 
 from gmcr.cli.console import check_suffix, print_json, print_notes, say, wrong_call
-from gmcr.cli.options import OUTPUT, Data, Json, Memory, Orientation, Run, SamplesIn, option, run_and_samples
+from gmcr.cli.options import (
+    OUTPUT,
+    Data,
+    Json,
+    Memory,
+    Orientation,
+    Run,
+    SamplesIn,
+    Sheets,
+    option,
+    run_and_samples,
+)
 
 
 def ambiguity(
@@ -23,6 +34,7 @@ def ambiguity(
     any_support: Annotated[bool, option("Let every sample hold every component.", "--any-support")] = False,
     alpha: Annotated[float, option("How readily a value counts as more than noise.")] = 0.05,
     samples_in: Orientation = SamplesIn.auto,
+    sheets: Sheets = False,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +48,7 @@ def ambiguity(
     from gmcr.io.csv import write_csv
     from gmcr.theory.ambiguity import feasible_bands
 
-    found, table = run_and_samples(run, data, samples_in, memory)
+    found, table = run_and_samples(run, data, samples_in, memory, sheets)
     with wrong_call():
         supports = "all" if any_support else None
         out = feasible_bands(table.samples, found, noise, c_min, closure, supports=supports, alpha=alpha)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from gmcr.cli.console import print_json, print_notes, say, wrong_call
-from gmcr.cli.options import Data, Json, Memory, Orientation, Run, SamplesIn, option, run_and_samples
+from gmcr.cli.options import Data, Json, Memory, Orientation, Run, SamplesIn, Sheets, option, run_and_samples
 
 
 def certify(
@@ -21,6 +21,7 @@ def certify(
         bool, option("The profiles are known, not learned from these samples.", "--known-pool")
     ] = False,
     samples_in: Orientation = SamplesIn.auto,
+    sheets: Sheets = False,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -34,7 +35,7 @@ def certify(
     """
     from gmcr.theory.certificate import certify
 
-    found, table = run_and_samples(run, data, samples_in, memory)
+    found, table = run_and_samples(run, data, samples_in, memory, sheets)
     with wrong_call():
         out = certify(table.samples, found, noise, alpha, k, c_min, known_pool=known_pool)
     if as_json:

@@ -16,6 +16,7 @@ from gmcr.cli.options import (
     Memory,
     Orientation,
     SamplesIn,
+    Sheets,
     noise_option,
     option,
     place,
@@ -51,6 +52,7 @@ def decode(
     allowed: Annotated[Path | None, option(ALLOWED)] = None,
     confidence: Annotated[bool, option(CONFIDENCE, "--confidence/--no-confidence")] = True,
     samples_in: Orientation = SamplesIn.auto,
+    sheets: Sheets = False,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -80,7 +82,7 @@ def decode(
     if pool.is_dir():
         named = {j: match.name for j, match in folder.matches().items() if match.name}
         known = replace(known, names=tuple(named.get(j, name) for j, name in enumerate(known.names)))
-    measured = samples_of(data, samples_in, memory)
+    measured = samples_of(data, samples_in, memory, sheets)
     table = measured.after(folder.chain())
     check_same_axis(table.axis, known.axis, "the pool")
     table = table.ordered_as(known.channels, "the pool")

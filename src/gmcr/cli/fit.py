@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
@@ -13,6 +12,8 @@ import typer
 
 from gmcr.cli import steps
 from gmcr.cli.console import in_shell, print_json, print_notes, reproduction, say, verdict, verdict_as_dict
+from gmcr.cli.fixed import FIXED, Fixed, read_fixed
+from gmcr.cli.known import KNOWN, REPLICATES, Known, read_known
 from gmcr.cli.options import (
     NOISE,
     Data,
@@ -22,33 +23,29 @@ from gmcr.cli.options import (
     Orientation,
     SamplesIn,
     Seed,
+    Sheets,
     noise_option,
     option,
     samples_of,
 )
+from gmcr.cli.places import ORDER, RUNS, Places, read_places
 from gmcr.cli.terminal import Kept
 from gmcr.errors import GMCRError, InputError
 
 if TYPE_CHECKING:
+    from gmcr.constraints import Constraint
     from gmcr.estimators.eb import EBgMCR
     from gmcr.estimators.window import GMCR
     from gmcr.io.table import Table
     from gmcr.runs import RunFolder
-    from gmcr.validation import FloatArray
 
 
 Solver = StrEnum("Solver", ["window", "eb"])
 UsageSchedule = StrEnum("UsageSchedule", ["paper", "window"])
-Order = StrEnum("Order", ["rows", "names"])
 CONSTRAINT = (
     'What the answer must obey, such as "unimodal C", "zero S 400:450", "kinetic A > B > C"; repeatable.'
 )
-ORDER = "Order of the samples: as the rows stand, or by their names, which are numbers such as times."
-RUNS = "How many runs of equal length the samples are, or the lengths, with commas."
-FIXED = "Known profiles to keep: a model file, a table with one per row, or a library of spectra."
 SIGNED = "Whether profiles and concentrations may be negative."
-KNOWN = "Columns of DATA with known amounts, and their units, with commas: glucose=g/L,lactose=g/L."
-REPLICATES = "Column of DATA with labels: samples of the same label are replicates of one mixture."
 USAGE = "eb: usage weight by the paper's schedule, or inside the window."
 
 
@@ -73,8 +70,9 @@ def fit(
     known: Annotated[str | None, option(KNOWN, default=False)] = None,
     known_replicates: Annotated[str | None, option(REPLICATES, default=False)] = None,
     constraint: Annotated[list[str] | None, option(CONSTRAINT, "--constraint", default=False)] = None,
-    order: Annotated[Order | None, option(ORDER, default="not known")] = None,
-    runs: Annotated[str | None, option(RUNS, default="one")] = None,
+    order: Annotated[str | None, option(ORDER, default="not known")] = None,
+    runs: Annotated[str | None, option(RUNS, default="one, or the files or sheets")] = None,
+    sheets: Sheets = False,
     closure: Annotated[bool, option("Write fractions that sum to one as well.", "--closure")] = False,
     range_: steps.Range = None,
     drop: steps.Drop = None,
@@ -106,7 +104,8 @@ def fit(
     """Unmix a file: how many components, their profiles, and which sample holds which.
 
     RUN holds the report (report.html), the model (model.gmcr), profiles, concentrations, supports and path as
-    CSV, figures, and summary.txt; with --known also amounts in units (amounts.csv). A run that was interrupted or
+    CSV, figures, and summary.txt; with --known also amounts in units (amounts.csv), with several runs of samples
+    their areas (areas.csv). A run that was interrupted or
     killed goes on from its best pool when the same command is given again.
 
     Steps before unmixing (--blank, --despike, --range, --drop, --average, --baseline, --smooth and --derivative,
@@ -120,9 +119,9 @@ def fit(
       gmcr fit mixtures.csv -o run --fixed library.csv --fixed-names "glucose,lactose"
       gmcr fit mixtures.csv -o run --known "glucose=g/L"
       gmcr fit chromatograms.csv -o run --constraint "unimodal C" --order rows --runs 4
+      gmcr fit chromatograms.xlsx -o run --constraint "unimodal C" --order names --sheets
     """
     assumed = noise_option(noise)
-    from gmcr.constraints import constraint_of_words
     from gmcr.estimators.window import GMCR
     from gmcr.runs import RunFolder, in_short
 
@@ -130,7 +129,7 @@ def fit(
         raise typer.BadParameter(
             "--constraint, --order and --runs are for the window solver; leave out --solver eb."
         )
-    table, run = samples_of(data, samples_in, memory), RunFolder(output)
+    table, run = samples_of(data, samples_in, memory, sheets), RunFolder(output)
     if not as_json:
         print_notes(table.notes)
     asked = steps.Told(
@@ -139,24 +138,18 @@ def fit(
     through = asked.steps(table)
     if solver is Solver.eb and (through or background):
         raise typer.BadParameter("steps before unmixing and --background are for --solver window.")
-    profiles = Fixed() if solver is Solver.eb else _read_fixed(fixed, fixed_names, table)
-    amounts = None if known is None else _read_known(known, known_replicates, table)
+    profiles = Fixed() if solver is Solver.eb else read_fixed(fixed, fixed_names, table)
+    amounts = None if known is None else read_known(known, known_replicates, table)
     if known_replicates is not None and known is None:
         raise typer.BadParameter("--known-replicates needs --known with the columns of known amounts.")
     if amounts is not None and solver is Solver.eb:
         raise typer.BadParameter("--known needs the window solver; leave out --solver eb.")
-    places = Places() if solver is Solver.eb else _read_places(order, runs, table)
+    places = Places() if solver is Solver.eb else read_places(order, runs, table)
     model: GMCR | EBgMCR
     if solver is Solver.eb:
-        try:
-            from gmcr.estimators.eb import EBgMCR
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise GMCRError("EBgMCR needs torch; install it with: pip install 'gmcr[eb]'.") from None
-        model = EBgMCR(
-            pool,
-            max_epochs,
+        model = _eb(
+            pool_size=pool,
+            max_epochs=max_epochs,
             random_state=seed,
             signed=bool(signed),
             learning_rate="scaled" if learning_rate is None else learning_rate,
@@ -179,7 +172,7 @@ def fit(
             verbose=1,
             r2_band=r2_band,
             closure=closure,
-            constraints=[constraint_of_words(line) for line in constraint] if constraint else None,
+            constraints=_constraints(constraint, amounts),
             steps=through,
             background=background,
         )
@@ -221,130 +214,28 @@ def fit(
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True, eq=False)
-class Fixed:
-    """Known profiles (profiles, channels) on the axis of the samples, their names, and what was inferred."""
+def _constraints(lines: list[str] | None, amounts: Known | None) -> list[Constraint] | None:
+    """What --constraint says; "calibration" takes the amounts that --known names."""
+    from gmcr.constraints import Calibration, constraint_of_words
 
-    profiles: FloatArray | None = None
-    names: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def _read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
-    """The profiles that --fixed and --fixed-names ask for."""
-    if path is None:
-        if wanted is not None:
-            raise typer.BadParameter("--fixed-names needs --fixed with the library that holds them.")
-        return Fixed()
-    import numpy as np
-
-    from gmcr.naming import read_library
-
-    library = read_library(path)
-    if wanted is not None:
-        whole, parts = wanted.strip(), [name.strip() for name in wanted.split(",") if name.strip()]
-        names = [whole] if whole in library.names else parts  # a name may hold commas
-        if not names:
-            raise typer.BadParameter("--fixed-names is empty; give names, separated by commas.")
-        library = library.pick(names)
-    library = library.ordered_as(table.channels, "the samples")
-    notes = []
-    n_channels = table.samples.shape[1]
-    if table.axis is None or not library.has_axis:
-        profiles = library.by_channel(n_channels).on_axis(np.arange(float(n_channels)))
-    else:
-        profiles = library.on_axis(table.axis)
-        if library.differs(table.axis):
-            notes.append("The fixed profiles were interpolated onto the axis of the samples.")
-    missing = np.flatnonzero(np.isnan(profiles).any(axis=1))
-    if missing.size:
-        raise InputError(
-            f"{path}: {library.names[missing[0]]!r} does not cover the whole axis of the samples; "
-            "cut the samples to the range that it has."
-        )
-    notes += [f"Component {j} is fixed: {name}." for j, name in enumerate(library.names)]
-    return Fixed(profiles, library.names, tuple(notes))
+    if not lines:
+        return None
+    if amounts is None and Calibration.kind in lines:
+        raise typer.BadParameter("--constraint calibration needs --known with columns of known amounts.")
+    words = [line for line in lines if line != Calibration.kind]
+    told = [constraint_of_words(line) for line in words]
+    return told if amounts is None or words == lines else [*told, Calibration(amounts.values, amounts.units)]
 
 
-@dataclass(frozen=True, eq=False)
-class Known:
-    """Known amounts by name, NaN where not known, their units, and labels of replicates."""
-
-    values: dict[str, list[float]]
-    units: dict[str, str]
-    replicates: list[str] | None
-
-
-def _read_known(text: str, replicates: str | None, table: Table) -> Known:
-    """What --known and --known-replicates name in the metadata of the file."""
-    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
-    units = {name.strip(): unit.strip() for name, _, unit in pairs}
-    if not units:
-        raise typer.BadParameter(
-            "--known is empty; give columns of DATA with known amounts, such as glucose=g/L."
-        )
-    values = {}
-    for name in units:
-        column = _column(name, table)
-        try:
-            values[name] = [float(value) if str(value).strip() else float("nan") for value in column]
-        except (TypeError, ValueError):
-            raise InputError(
-                f"--known: the column {name!r} holds what is no number; leave cells empty where it is not known."
-            ) from None
-    labels = None if replicates is None else [str(label) for label in _column(replicates, table)]
-    return Known(values, units, labels)
-
-
-def _column(name: str, table: Table) -> list[Any]:
-    """A column of the file that is no channel, a value per sample."""
-    columns = [key for key, value in table.metadata.items() if isinstance(value, list)]
-    if name not in columns:
-        there = f"there are: {', '.join(columns)}" if columns else "there is none beside the channels"
-        raise InputError(f"DATA has no column {name!r} with a value per sample; {there}.")
-    return list(table.metadata[name])
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Which run each sample belongs to, and its place there, where that was told."""
-
-    runs: list[int] | None = None
-    order: list[float] | None = None
-
-
-def _read_places(order: Order | None, runs: str | None, table: Table) -> Places:
-    """What --order and --runs say."""
-    n_samples = len(table.samples)
-    places = None
-    if order is Order.rows:
-        places = [float(row) for row in range(n_samples)]
-    elif order is Order.names:
-        try:
-            places = [float(name) for name in table.sample_names or ()]
-        except ValueError as error:
-            raise typer.BadParameter(
-                f"--order names needs samples that are named by numbers ({error})."
-            ) from None
-        if not places:
-            raise typer.BadParameter(
-                "--order names needs samples that are named by numbers, and they have no names."
-            )
-    if runs is None:
-        return Places(None, places)
+def _eb(**told: Any) -> EBgMCR:
+    """The paper's solver, where torch is installed."""
     try:
-        sizes = [int(size) for size in runs.split(",")]
-    except ValueError:
-        raise typer.BadParameter(
-            f"--runs must be a number, or lengths with commas, not {runs!r:.40}."
-        ) from None
-    if len(sizes) == 1 and sizes[0] > 0 and n_samples % sizes[0] == 0:
-        sizes = [n_samples // sizes[0]] * sizes[0]
-    if sum(sizes) != n_samples or min(sizes) < 1:
-        raise typer.BadParameter(
-            f"--runs {runs} does not divide {n_samples} samples; give the length of each run."
-        )
-    return Places([number for number, size in enumerate(sizes) for _ in range(size)], places)
+        from gmcr.estimators.eb import EBgMCR
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise GMCRError("EBgMCR needs torch; install it with: pip install 'gmcr[eb]'.") from None
+    return EBgMCR(**told)
 
 
 def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder, places: Places, replicates: Any) -> list[str]:

@@ -45,6 +45,8 @@ Memory = Annotated[
         "Most memory that reading data may take, such as 4G.", default="256 MB and 100 times the file's size"
     ),
 ]
+WORKBOOKS = (".xlsx", ".xlsm")
+Sheets = Annotated[bool, option("Read all sheets of a workbook, each a run.", "--sheets")]
 Components = Annotated[int, option("Number of components.")]
 Samples = Annotated[int | None, option("Number of samples.", default="4 per component")]
 Snr = Annotated[float, option("Signal-to-noise ratio in dB.")]
@@ -78,24 +80,26 @@ def run_at(path: Path) -> RunFolder:
         return RunFolder.at(path)
 
 
-def samples_of(data: Path, samples_in: SamplesIn, memory: str | None) -> Table:
-    """The samples of a data file, as --samples-in and --memory say."""
+def samples_of(data: Path, samples_in: SamplesIn, memory: str | None, sheets: bool = False) -> Table:
+    """The samples of a data file, as --samples-in, --memory and --sheets say."""
     from gmcr.io.limits import as_memory
     from gmcr.io.reading import read_table
 
     with wrong_call():
         allowed = as_memory(memory)
-    return read_table(data, samples_in=samples_in.value, memory=allowed)
+    if sheets and data.suffix.lower() not in WORKBOOKS:
+        raise typer.BadParameter(f"--sheets is for workbooks ({', '.join(WORKBOOKS)}), not for {data.name}.")
+    return read_table(data, samples_in=samples_in.value, name="*" if sheets else None, memory=allowed)
 
 
 def run_and_samples(
-    run: Path, data: Path, samples_in: SamplesIn, memory: str | None
+    run: Path, data: Path, samples_in: SamplesIn, memory: str | None, sheets: bool = False
 ) -> tuple[Decomposition, Table]:
     """What a run found, and samples on the same axis."""
     from gmcr.validation import check_same_axis
 
     folder = run_at(run)
     found = folder.solution()
-    table = samples_of(data, samples_in, memory).after(folder.chain(), training=True)
+    table = samples_of(data, samples_in, memory, sheets).after(folder.chain(), training=True)
     check_same_axis(table.axis, found.axis, "the pool")
     return found, table.ordered_as(found.channels, "the pool")

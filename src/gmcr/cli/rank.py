@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from gmcr.cli.console import print_json, print_notes, say
-from gmcr.cli.options import Data, Json, Memory, Orientation, SamplesIn, samples_of
+from gmcr.cli.options import Data, Json, Memory, Orientation, SamplesIn, Sheets, samples_of
 
 
 def rank(
-    data: Data, samples_in: Orientation = SamplesIn.auto, memory: Memory = None, as_json: Json = False
+    data: Data,
+    samples_in: Orientation = SamplesIn.auto,
+    sheets: Sheets = False,
+    memory: Memory = None,
+    as_json: Json = False,
 ) -> None:
     """The quick look at the number of components: rules on the singular values, and whether they agree.
 
@@ -17,7 +21,7 @@ def rank(
     """
     from gmcr.rank import estimate_rank
 
-    table = samples_of(data, samples_in, memory)
+    table = samples_of(data, samples_in, memory, sheets)
     report = estimate_rank(table.samples)
     if as_json:
         told = {name: getattr(report, name) for name in ("count", "agree", "scaling", "white")}

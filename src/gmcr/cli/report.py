@@ -13,6 +13,7 @@ from gmcr.cli.options import (
     Orientation,
     Run,
     SamplesIn,
+    Sheets,
     option,
     place,
     run_at,
@@ -31,6 +32,7 @@ def report(
     ] = None,
     components: Annotated[int | None, option(COUNT, default="as found", least=1)] = None,
     samples_in: Orientation = SamplesIn.auto,
+    sheets: Sheets = False,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -46,7 +48,7 @@ def report(
     from gmcr.reporting.page import write_report
 
     folder = run_at(run)
-    table = None if data is None else samples_of(data, samples_in, memory)
+    table = None if data is None else samples_of(data, samples_in, memory, sheets)
     if table is not None and not as_json:
         print_notes(table.notes)
     source = "" if data is None else data.name

@@ -79,6 +79,7 @@ def alternate(
             if left <= enough or last - left <= CONVERGED * left:
                 break
             last = left
+    C = of_C.obeying(C)  # where sweeps only come near
     return Fit(C, S, left_over(D, weight, C, S) + _pulled(weight, C, S, of_S))
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gmcr.constraints import Constraints, Layout, ReferenceProfile
-from gmcr.constraints.factor import FactorConstraint, Shaper
+from gmcr.constraints import Constraints, Equal, Layout, ReferenceProfile
+from gmcr.constraints.factor import FactorConstraint, Held, Shaper
 from gmcr.errors import InputError
 from gmcr.validation import BoolArray, FloatArray
 
 INNER = 2  # times that the columns of a factor are gone through before the other factor's turn
 PULLS = 10
+BISECTIONS = 60
 LEAST = 1e-12  # norm of a known profile on its way
 
 
@@ -24,6 +25,7 @@ class Factor:
     shaped_by : by component, the constraint that shapes its column, if there is one;  shapers : what it does
     layout : how samples lie;  n_fixed : the first so many columns are known up to their norm
     near : profiles (known, channels) that the first columns are drawn to, by a `pull`
+    held : what must be there
     """
 
     lower: FloatArray
@@ -34,6 +36,7 @@ class Factor:
     n_fixed: int
     near: FloatArray
     pull: float
+    held: tuple[Held, ...] = ()
 
     @property
     def has_unit(self) -> BoolArray:
@@ -49,7 +52,9 @@ class Factor:
     def is_uniform(self) -> bool:
         """Whether all components must obey the same."""
         same = (self.lower == self.lower[:, :1]).all() and (self.upper == self.upper[:, :1]).all()
-        return bool(same) and not self.n_named and all(one is self.shaped_by[0] for one in self.shaped_by)
+        shaping = self.shaped_by[0]
+        same = same and (shaping is None or shaping.alike) and not self.held
+        return bool(same) and not self.n_named and all(one is shaping for one in self.shaped_by)
 
     @property
     def n_named(self) -> int:
@@ -66,8 +71,24 @@ class Factor:
 
     def nearest(self, values: FloatArray, j: int) -> FloatArray:
         """Column j, nearest to these values (places,)."""
-        lower, upper, shaper = self.lower[:, j], self.upper[:, j], self.shapers[j]
+        (lower, upper), shaper = self.bounds(values, j), self.shapers[j]
         return np.clip(values, lower, upper) if shaper is None else shaper(values, lower, upper)
+
+    def bounds(self, values: FloatArray, j: int) -> tuple[FloatArray, FloatArray]:
+        """(places,) bounds of column j, so that what is nearest to these values (places,) is where it must be.
+
+        Where one of several places must hold it, that is the one at which values are largest.
+        """
+        lower, upper = self.lower[:, j], self.upper[:, j]
+        own = [one for one in self.held if one.component == j]
+        if not own or not (lower >= 0).all() or not (values > 0).any():
+            return lower, upper
+        share = np.zeros(len(values))
+        for one in own:
+            place = one.places[np.argmax(values[one.places])]
+            share[place] = max(share[place], one.share)
+        top = _best_top(values, share)
+        return np.maximum(lower, share * top), np.maximum(np.minimum(upper, top), lower)
 
     def obeying(self, values: FloatArray) -> FloatArray:
         """All columns (places, components), each the nearest that obeys."""
@@ -119,8 +140,9 @@ def factor_of(
             lower, upper = np.maximum(lower, bounds[0]), np.minimum(upper, bounds[1])
     n_fixed = constraints.n_fixed if name == "S" else 0
     shaped_by = [None if j < n_fixed else _shaping(own, j, shape[1]) for j in range(shape[1])]
-    made = {id(one): one.shaper(shape[0], layout) for one in shaped_by if one is not None}
-    shapers = [None if one is None else made[id(one)] for one in shaped_by]
+    shapers = [
+        None if one is None else _shaper(own, one, j, shape, layout) for j, one in enumerate(shaped_by)
+    ]
     reference = constraints.find(ReferenceProfile) if name == "S" else None
     soft = reference is not None and reference.weight is not None
     near = reference.profiles if reference is not None and soft else np.empty((0, shape[0]))
@@ -129,7 +151,8 @@ def factor_of(
             f"there are {len(near)} reference profiles and {shape[1]} components; give n_components."
         )
     pull = float(reference.weight or 0.0) if reference is not None else 0.0
-    found = Factor(lower, upper, shaped_by, shapers, layout, n_fixed, near, pull)
+    held = tuple(_possible(one, upper) for own_one in own for one in own_one.held(shape, layout))
+    found = Factor(lower, upper, shaped_by, shapers, layout, n_fixed, near, pull, held)
     _check(found, own, name)
     for j in range(len(near)):
         if shapers[j] is not None:
@@ -138,6 +161,19 @@ def factor_of(
     for j in range(n_fixed):
         found.shapers[j] = _along(np.asarray(constraints.fixed)[j])
     return found
+
+
+def _best_top(values: FloatArray, share: FloatArray) -> float:
+    """The largest entry of the column nearest to values of which each is at least a share of the largest.
+
+    What it costs to lower those above and to raise those below is convex in it: its slope is zero there.
+    """
+    low, high = 0.0, float(values.max())
+    for _ in range(BISECTIONS):
+        top = 0.5 * (low + high)
+        slope = np.minimum(top - values, 0.0).sum() + (share * np.maximum(share * top - values, 0.0)).sum()
+        low, high = (low, top) if slope > 0 else (top, high)
+    return high
 
 
 def _along(profile: FloatArray) -> Shaper:
@@ -159,13 +195,36 @@ def _near(profile: FloatArray, pull: float) -> Shaper:
 
 
 def _shaping(own: list[FactorConstraint], j: int, n_components: int) -> FactorConstraint | None:
+    """The constraint that shapes column j; one that makes runs equal may stand beside it."""
     shaping = [one for one in own if one.shapes and one.speaks_of(n_components)[j]]
-    if len(shaping) > 1:
+    alone = [one for one in shaping if not isinstance(one, Equal)] or shaping
+    goes_along = all(
+        one.by_run for one in shaping
+    )  # Equal brings another's runs together, if it goes by them
+    if len(alone) > 1 or (len(shaping) > 1 and not goes_along):
         first, second = shaping[:2]
         raise InputError(
             f"{first.name} and {second.name} cannot shape the same component together; give one of them."
         )
-    return shaping[0] if shaping else None
+    return alone[0] if alone else None
+
+
+def _shaper(
+    own: list[FactorConstraint], one: FactorConstraint, j: int, shape: tuple[int, int], layout: Layout
+) -> Shaper:
+    equal = next((other for other in own if isinstance(other, Equal) and other.speaks_of(shape[1])[j]), None)
+    if equal is not None and equal is not one:
+        return equal.beside(one, shape[0], layout)
+    return one.shaper_of(j, shape[0], layout)
+
+
+def _possible(one: Held, upper: FloatArray) -> Held:
+    """What must be there, without places where it cannot be."""
+    places = one.places[upper[one.places, one.component] > 0]
+    if not len(places):
+        told = f"component {one.component} in sample {one.places[0]}" + " or others" * (len(one.places) > 1)
+        raise InputError(f"presence asks for {told}, where another constraint has none of it.")
+    return one._replace(places=places)
 
 
 def _check(factor: Factor, own: list[FactorConstraint], name: str) -> None:

@@ -17,6 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from gmcr.constrained.alternating import Fit, alternate
 from gmcr.constrained.closed import closed
 from gmcr.constrained.factors import Factor, factor_of
+from gmcr.constrained.jointly import jointly
 from gmcr.constrained.middle import middle_of
 from gmcr.constraints import Closure, Constraints, Layout, Trilinear
 from gmcr.validation import BoolArray, FloatArray, evenly
@@ -68,11 +69,16 @@ def factors(
     of_C = factor_of("C", constraints, table.layout, (n_samples, count), constraints.signed_amounts)
     of_S = factor_of("S", constraints, table.layout, (n_channels, count), constraints.signed)
     if supports is not None:
+        supports = supports.copy()
+        for held in of_C.held:
+            supports[held.places, held.component] = True
         lower, upper = (np.where(supports, one, 0.0) for one in (of_C.lower, of_C.upper))
         of_C = replace(of_C, lower=lower, upper=upper)
     closure = constraints.find(Closure)
     if closure is not None and closure.when == "fit":
         of_C = closed(of_C, closure, table.D)
+        if any(one is not None for one in of_C.shaped_by):
+            of_C = jointly(of_C)
     return of_C, of_S
 
 

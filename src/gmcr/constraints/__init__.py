@@ -7,23 +7,25 @@
     isotonic.py       nearest series that rise, fall, or have one maximum
     reactions.py      reactions as people write them, and their concentrations over time
     nonnegative.py, at_most.py, reference.py, closure.py, unimodal.py, monotonic.py, zero_region.py,
-    selectivity.py, known.py, smooth.py, equal.py, trilinear.py, kinetic.py
-                      one constraint each (known.py: two of what is known by entry)
+    selectivity.py, known.py, presence.py, calibration.py, smooth.py, equal.py, trilinear.py, kinetic.py
+                      one constraint each
 
 A new constraint is one more file (CONTRIBUTING.md). Nothing here may decode, fit or estimate noise: a constraint
 changes given arrays as little as makes them obey, and says how far arrays are from obeying.
 """
 
 from gmcr.constraints.at_most import AtMost
+from gmcr.constraints.calibration import Calibration
 from gmcr.constraints.closure import Closure
 from gmcr.constraints.constraint import CONSTRAINTS, Constraint, constraint_of, constraint_of_words
 from gmcr.constraints.equal import Equal
 from gmcr.constraints.factor import FactorConstraint
 from gmcr.constraints.kinetic import Kinetic
-from gmcr.constraints.known import FixedValues, Presence
+from gmcr.constraints.known import FixedValues
 from gmcr.constraints.layout import Layout
 from gmcr.constraints.monotonic import Monotonic
 from gmcr.constraints.nonnegative import NonNegative
+from gmcr.constraints.presence import Presence
 from gmcr.constraints.reference import ReferenceProfile
 from gmcr.constraints.selectivity import Selectivity
 from gmcr.constraints.smooth import Smooth

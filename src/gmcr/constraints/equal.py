@@ -28,6 +28,14 @@ class Equal(FactorConstraint):
         return self.kind
 
     def shaper(self, n_places: int, layout: Layout) -> Shaper:
+        return self._of_means(n_places, layout, lambda means, low, high: np.clip(means, low, high))
+
+    def beside(self, other: FactorConstraint, n_places: int, layout: Layout) -> Shaper:
+        """The shaper of runs that are equal, and of a shape: the mean of all runs is brought into it."""
+        order = np.unique(layout.order if layout.order is not None else [])
+        return self._of_means(n_places, layout, other.shaper(len(order), Layout(order=order)))
+
+    def _of_means(self, n_places: int, layout: Layout, nearest: Shaper) -> Shaper:
         place = self._places(n_places, layout)
         times = np.bincount(place)
 
@@ -35,8 +43,9 @@ class Equal(FactorConstraint):
             low, high = np.full(len(times), -np.inf), np.full(len(times), np.inf)
             np.maximum.at(low, place, lower)
             np.minimum.at(high, place, upper)
-            mean = np.bincount(place, weights=values) / times
-            return np.where(low <= high, np.clip(mean, low, high), np.nan)[place]
+            if (low > high).any():
+                return np.full(len(values), np.nan)
+            return nearest(np.bincount(place, weights=values) / times, low, high)[place]
 
         return shaped
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,26 @@ Bounds = tuple[FloatArray, FloatArray]
 Shaper = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]  # a column's values and bounds (places,)
 
 
+class Held(NamedTuple):
+    """A component that has at least a share of its largest entry at one of these places (or more of them)."""
+
+    component: int
+    places: NDArray[np.intp]
+    share: float
+
+
 @dataclass(frozen=True, eq=False)
 class FactorConstraint(Constraint):
     """A constraint on concentrations ("C") or on profiles ("S") that holds during the fit.
 
     A factor has a column for each component here: C (samples, components), or S turned (channels, components).
-    A constraint bounds entries (`bounds`), shapes whole columns (`shaper`), or both.
+    A constraint bounds entries (`bounds`), shapes whole columns (`shaper`), asks for entries that are not zero
+    (`held`), or all of these.
 
     of : "C" or "S"
     components : numbers of those that it speaks of; None for all
     shapes : whether it shapes whole columns, so that a column's entries bind each other
+    alike : whether it asks the same of all components that it speaks of
     """
 
     of: str = "C"
@@ -36,6 +46,7 @@ class FactorConstraint(Constraint):
     stages: ClassVar[frozenset[Stage]] = frozenset({"fit"})
     several: ClassVar[bool] = True
     shapes: ClassVar[bool] = False
+    alike: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require(self.of in ("C", "S"), f"of in {type(self).__name__}", '"C" or "S"', self.of)
@@ -81,9 +92,17 @@ class FactorConstraint(Constraint):
         """The least and the largest that each entry (places, components) may be; None for no bounds."""
         return None
 
+    def held(self, shape: tuple[int, int], layout: Layout) -> list[Held]:
+        """What must be there: places of a component, at least one of which has a share of its largest entry."""
+        return []
+
     def shaper(self, n_places: int, layout: Layout) -> Shaper:
         """What brings one column into shape: the nearest one within bounds, NaN where there is none."""
         raise NotImplementedError
+
+    def shaper_of(self, component: int, n_places: int, layout: Layout) -> Shaper:
+        """The same for the column of one component, where components differ."""
+        return self.shaper(n_places, layout)
 
 
 def run_by_run(series: list[NDArray[np.intp]], nearest: Shaper) -> Shaper:

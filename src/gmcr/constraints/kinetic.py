@@ -124,7 +124,8 @@ class Kinetic(FactorConstraint):
         default = {name: 1.0 for name in names if name not in made} or {names[0]: 1.0}
         initial = default if self.initial is None else self.initial
         begin = np.array([initial.get(name, 0.0) for name in names])
-        return over_time(steps, rates, begin, times)[:, [names.index(name) for name in self.species]]
+        found = over_time(steps, rates, begin, times)[:, [names.index(name) for name in self.species]]
+        return np.maximum(found, 0.0)  # negative by rounding alone
 
     def starts(self, times: FloatArray) -> list[FloatArray]:
         """Rate constants to start from."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import trapezoid
 
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray, as_labels, as_numbers, check_complete
+from gmcr.validation import FloatArray, as_counted, as_labels, as_numbers, check_complete
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,11 +20,13 @@ class Layout:
     runs : (samples,) number of the run that each sample belongs to
     order : (samples,) place of each sample in its run, such as a time
     axis : (channels,) where the channels lie, if that is known
+    names : what the runs are called, in the order of their names
     """
 
     runs: NDArray[np.intp] | None = None
     order: FloatArray | None = None
     axis: FloatArray | None = None
+    names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, runs: Any, order: ArrayLike | None, n_samples: int, axis: FloatArray | None = None) -> Layout:
@@ -38,8 +41,12 @@ class Layout:
                     f"order must have {n_samples} numbers, one per sample, but has shape {places.shape}."
                 )
             check_complete(places, "order", "NaN is no place in a run")
-        labels = None if runs is None else as_labels(runs, n_samples, "runs").astype(str)
-        layout = cls(None if labels is None else np.unique(labels, return_inverse=True)[1], places, axis)
+        if runs is None:
+            layout = cls(None, places, axis)
+        else:
+            labels = as_labels(runs, n_samples, "runs").astype(str).tolist()
+            numbers = {label: number for number, label in enumerate(sorted(set(labels), key=as_counted))}
+            layout = cls(np.array([numbers[label] for label in labels]), places, axis, tuple(numbers))
         if places is not None and len(np.unique(layout.keys(n_samples), axis=0)) < n_samples:
             raise InputError("order has two samples of a run at the same place; give each its own.")
         return layout
@@ -49,10 +56,15 @@ class Layout:
         """Whether nothing is known of runs or order."""
         return self.runs is None and self.order is None
 
+    @property
+    def labels(self) -> list[str] | None:
+        """(samples,) the name of each sample's run, where runs are known."""
+        return None if self.runs is None else [self.names[run] for run in self.runs]
+
     def __getitem__(self, rows: Any) -> Layout:
         """The same for some of the samples, or for all in another order."""
-        runs, order = self.runs, self.order
-        return Layout(None if runs is None else runs[rows], None if order is None else order[rows], self.axis)
+        runs, order = (None if one is None else one[rows] for one in (self.runs, self.order))
+        return replace(self, runs=runs, order=order)
 
     def keys(self, n_samples: int) -> FloatArray:
         """(samples, 2) what tells samples apart that hold the same."""
@@ -66,3 +78,15 @@ class Layout:
         runs = np.zeros(n_samples, dtype=np.intp) if self.runs is None else self.runs
         in_order = np.argsort(self.order, kind="stable")
         return [in_order[runs[in_order] == run] for run in np.unique(runs)]
+
+    def areas(self, C: FloatArray) -> FloatArray:
+        """(runs, components) what each run holds: the area under concentrations over the order, or their sum.
+
+        C : (samples, components); a run of one sample has no area, and NaN stands for it
+        """
+        runs = np.zeros(len(C), dtype=np.intp) if self.runs is None else self.runs
+        if self.order is None:
+            return np.array([C[runs == run].sum(axis=0) for run in np.unique(runs)])
+        areas = [trapezoid(C[rows], self.order[rows], axis=0) for rows in self.series(len(C))]
+        alone = np.bincount(runs) == 1
+        return np.where(alone[:, None], np.nan, np.array(areas))

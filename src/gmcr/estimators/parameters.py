@@ -115,7 +115,7 @@ def check_constraints(model: GMCR, n_channels: int | None = None, signs: Signs |
         known = check_pool(
             model.fixed_components, chain.n_channels if chain else n_channels, "fixed_components"
         )
-        more.append(ReferenceProfile(known_profiles(chain, known, bool(model.signed is True))))
+        more.append(ReferenceProfile(known_profiles(chain, known, model.signed in (True, "profiles"))))
     if model.closure:
         more.append(Closure(when="answer"))
     signed, bound = model.signed, next((one for one in more if isinstance(one, NonNegative)), None)

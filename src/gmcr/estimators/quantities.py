@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from gmcr.calibration import Amounts, Calibration, calibrate
+from gmcr.constraints import Calibration as KnownAmounts
 from gmcr.decoder import Decoding
 from gmcr.errors import InputError
 from gmcr.validation import FloatArray, as_labels
@@ -51,6 +54,18 @@ def calibrated(
         inflation=inflation,
     )
     return calibration, samples
+
+
+def calibrate_by_constraint(model: GMCR) -> None:
+    """Amounts in units for a model whose fit went along with known amounts; a warning where there can be none."""
+    told = model._constraints.find(KnownAmounts)
+    if told is None:
+        return
+    places = {name: j for j, name in enumerate(told.known)}
+    try:
+        model.calibrate(pd.DataFrame(told.known), units=told.units, components=places)
+    except InputError as error:
+        warnings.warn(f"there are no amounts in units: {error}", stacklevel=3)
 
 
 def amounts_finder(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from gmcr.estimators.labels import channel_axis, channel_names
 from gmcr.noise import NoiseLaw
 from gmcr.preprocessing import Background, Chain, Step, check_steps
 from gmcr.validation import FloatArray, as_numbers, check_per_sample, check_samples, check_whole
+
+UNSEEN = 1e-3  # share of a profile's norm that nobody would see
 
 
 def given_steps(model: Any) -> list[Step]:
@@ -70,10 +73,23 @@ def law_of_one(chain: Chain, law: NoiseLaw) -> NoiseLaw:
 
 
 def known_profiles(chain: Chain, profiles: FloatArray, signed: bool) -> FloatArray:
-    """Profiles known beforehand, (known, channels as measured), after the steps that go for them."""
+    """Profiles known beforehand, (known, channels as measured), after the steps that go for them.
+
+    Where nothing may be negative, what a baseline left below zero is nothing, and that is said.
+    """
     after = chain.apply_to_spectra(profiles)
-    # Where nothing may be negative, what a baseline left below zero is nothing.
-    return after if signed or (profiles < 0).any() else np.maximum(after, 0.0)
+    if signed or (profiles < 0).any() or (after >= 0).all():
+        return after
+    positive: FloatArray = np.maximum(after, 0.0)
+    lost = np.linalg.norm(after - positive, axis=1) / np.linalg.norm(after, axis=1)
+    told = [f"{share:.2g} of profile {j}" for j, share in enumerate(lost) if share > UNSEEN]
+    if told:
+        warnings.warn(
+            f"the steps leave known profiles negative in places, which was taken for zero ({', '.join(told)}, by "
+            'norm); signed="profiles" keeps them as they are.',
+            stacklevel=5,
+        )
+    return positive
 
 
 def _by_entry(noise: ArrayLike, raw: FloatArray) -> FloatArray:

@@ -25,10 +25,11 @@ from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
+from gmcr.estimators.by_run import areas_of, layout_of
 from gmcr.estimators.fitted_on import FittedOn, at_count
 from gmcr.estimators.labels import sample_names
 from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
-from gmcr.estimators.quantities import amounts_finder, calibrated
+from gmcr.estimators.quantities import amounts_finder, calibrate_by_constraint, calibrated
 from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
 from gmcr.metrics import r_squared
 from gmcr.noise import Correlation, ErrorCovariance, NoiseLaw, Sigma, law_of
@@ -109,9 +110,12 @@ class GMCR(Solver):
     closure_scales_ : (n_components_,) with closure, what turns concentrations into fractions; else None
     violations_ : by constraint, how far the answer is from obeying it: 0 where it does; with closure, the answer
         is `fractions_`
+    layout_ : Layout, the runs and the order of the training samples, as far as they were given
+    areas_ : DataFrame, where runs or an order were given: runs × components, the area under the concentrations of
+        a run over its order, or their sum where no order was given; else None
     rates_ : Rates of the reactions with a `Kinetic` constraint, with errors and `intervals`; else None
     interrupted_ : whether the fit was ended early
-    calibration_ : Calibration, once known amounts were given to `calibrate`; else None
+    calibration_ : Calibration, once known amounts were given to `calibrate` or as a constraint; else None
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -137,6 +141,7 @@ class GMCR(Solver):
     closure_scales_: FloatArray | None
     violations_: dict[str, float]
     rates_: Rates | None
+    layout_: Layout  # runs and order of the training samples
     _constraints: Constraints  # that the fit obeyed, whatever the parameters say since
     _decoded: FloatArray  # training samples as new ones are decoded, before what changes the answer alone
     _pool_covariance: FloatArray
@@ -207,7 +212,8 @@ class GMCR(Solver):
         sample_weight : (samples,) how often each sample counts; zero leaves it out of the fit
         replicates : (samples,) labels; samples with the same label are measurements of one thing, whose spread
             tells the noise; None or NaN for a sample measured once
-        runs : (samples,) labels of the runs that samples belong to, for constraints that go by run
+        runs : (samples,) labels of the runs that samples belong to, for constraints that go by run and for
+            `areas_`; by default the files or sheets that `gmcr.read` found several samples in
         order : (samples,) place of each sample in its run, such as a time, for constraints that go by order; no
             order is taken for granted where none is given
         warm_start : Decomposition whose profiles are the starting pool
@@ -225,9 +231,7 @@ class GMCR(Solver):
             self._constraints = check_constraints(self, samples.shape[1], signs)
             self._tell_signs(signs)
             known = known_noise(self.noise, noise, replicates, samples, weight)
-            layout = Layout.of(runs, order, len(samples), self.chain_.axis_after)
-            if not layout.is_open and not any(one.by_run for one in self._constraints.given):
-                warnings.warn("runs and order change nothing here: no constraint goes by them.", stacklevel=2)
+            layout = self.layout_ = layout_of(self.chain_, D, runs, order, len(samples))
             rows, repeats = distinct_samples(samples, weight, known.sigma, layout)
             if len(rows) < 2:
                 raise InputError(
@@ -257,6 +261,7 @@ class GMCR(Solver):
             self._learn(D, samples, rows, layout, known.sigma, solution, fitted)
             self._fitted_on = FittedOn(D, self.get_params(deep=False), *beside)
             self._told_to_fit, self._others = self._fitted_on.told, {}
+            calibrate_by_constraint(self)
         return self
 
     def fit_transform(
@@ -371,6 +376,11 @@ class GMCR(Solver):
         out = self._judged(samples, self._frozen().decode(samples, known), known)
         find = amounts_finder(self.calibration_, self.components_, samples, out, runs)
         return replace(out, find_amounts=find)
+
+    @property
+    def areas_(self) -> pd.DataFrame | None:
+        """Runs × components: the area under the concentrations of a run, or None without runs and order."""
+        return areas_of(self.layout_, self.concentrations_, self.decomposition_.component_names)
 
     @property
     def n_fixed_(self) -> int:
@@ -554,6 +564,7 @@ class GMCR(Solver):
 
     def _pack(self) -> tuple[Arrays, Header]:
         arrays = {"pool_covariance": self._pool_covariance} | self._judge.pack()
+        arrays |= {} if self.layout_.order is None else {"order": self.layout_.order}
         if self.closure_scales_ is not None:
             arrays["closure_scales"] = self.closure_scales_
         if self.fixed_components is not None:
@@ -576,6 +587,7 @@ class GMCR(Solver):
         return arrays, {
             "calibration": calibration,
             "told_to_fit": list(self._told_to_fit),
+            "runs": self.layout_.labels,
             "parameters": self._storable_parameters(),
             "constraints": obeyed,
             "usage_price": self.usage_price_,
@@ -619,6 +631,10 @@ class GMCR(Solver):
         model.violations_ = header.get("violations", {})
         known = header.get("calibration")  # older files have none
         model.calibration_ = unpack_calibration(arrays, known) if known else None
+        # Older files have neither runs nor order; an axis of channels is with the decomposition.
+        model.layout_ = Layout.of(
+            header.get("runs"), arrays.get("order"), len(model.concentrations_), model.decomposition_.axis
+        )
         model._told_to_fit, model._others = header.get("told_to_fit", ()), {}
         rates = header.get("rates")  # older files have none
         model.rates_ = None if rates is None else Rates.of_dict(rates)

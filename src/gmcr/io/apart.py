@@ -125,7 +125,7 @@ def _send(file: IO[bytes], result: Table | GMCRError) -> None:
         facts: dict[str, Any] = {"error": str(result), "is_input": isinstance(result, InputError)}
         arrays: dict[str, NDArray[Any]] = {}
     else:
-        told = ("sample_names", "channels", "notes", "axis_unit", "metadata")
+        told = ("sample_names", "channels", "notes", "axis_unit", "metadata", "runs")
         facts = {name: getattr(result, name) for name in told}
         kept = None if result.pixels is None else result.pixels.kept
         offered = {"samples": result.samples, "axis": result.axis, "kept": kept}
@@ -140,8 +140,11 @@ def _received(file: IO[bytes]) -> Table:
     if "error" in facts:
         raise (InputError if facts["is_input"] else FileError)(facts["error"])
     pixels = Pixels(arrays["kept"]) if "kept" in arrays else None
-    names, channels = (facts[name] and tuple(facts[name]) for name in ("sample_names", "channels"))
-    table = Table(arrays["samples"], arrays.get("axis"), names, tuple(facts["notes"]), channels=channels)
+    texts = ("sample_names", "channels", "runs")
+    names, channels, runs = (facts[name] and tuple(facts[name]) for name in texts)
+    table = Table(
+        arrays["samples"], arrays.get("axis"), names, tuple(facts["notes"]), channels=channels, runs=runs
+    )
     return replace(table, axis_unit=facts["axis_unit"], metadata=facts["metadata"], pixels=pixels)
 
 

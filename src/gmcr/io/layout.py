@@ -142,6 +142,9 @@ def arrange(
     if len(sheet.left):
         notes.append(f"The first {'row' if columns else 'column'} holds the names of the samples.")
         names = tuple(text.strip() for text in sheet.left.texts)
+        heading = sheet.corner.partition(BETWEEN)[0].strip()
+        if heading and len(set(names)) < len(names):  # they tell groups, such as runs, and can be asked for
+            metadata.setdefault(heading, list(names))
     if types:
         notes.append(f"The channels are {len(types)} {kind_of(types[0])} mutation types.")
         return Table(samples, None, names, tuple(notes), channels=types, metadata=metadata)

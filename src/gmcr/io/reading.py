@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +15,9 @@ from gmcr.io.formats import FORMATS, POOL, SAMPLES, Asked, format_of
 from gmcr.io.limits import as_memory, check_size
 from gmcr.io.marks import allowed_by
 from gmcr.io.opening import FilePath, check_exists, need
-from gmcr.io.spectra import Spectrum, join
+from gmcr.io.several import put_together
 from gmcr.io.table import Table
-from gmcr.validation import BoolArray, FloatArray, check_finite
+from gmcr.validation import BoolArray, FloatArray, as_counted, check_finite
 
 if TYPE_CHECKING:
     from gmcr.noise import NoiseLaw
@@ -50,17 +49,18 @@ def read(
 
     Parameters
     ----------
-    path : a file of any kind that docs/formats.md lists, or a folder of single-spectrum files, which are put on
-        one axis
+    path : a file of any kind that docs/formats.md lists, or a folder of files, which are put on one axis; where
+        they hold several samples each, each is a run
     samples_in : "rows", "columns" or "auto", which goes by the axis, by sizes and by names
-    name : the array, data frame, sheet or kind of spectrum to take from a file that holds several
+    name : the array, data frame, sheet or kind of spectrum to take from a file that holds several; "*" for all
+        sheets of a workbook, each a run
     channel_axis : dimension of a cube that holds its channels, counted from 0; else it is inferred
     memory : most that reading may take, in bytes or as a text such as "4G"; by default 256 MB and a hundred times
         the size of the file, at most half of the memory that is free
 
     Returns
     -------
-    Table : samples, axis, axis_unit, sample_names, channels, metadata, notes; of a cube, also pixels
+    Table : samples, axis, axis_unit, sample_names, channels, metadata, notes, runs; of a cube, also pixels
 
     Examples
     --------
@@ -77,10 +77,11 @@ def read_table(
     *,
     samples_in: str = "auto",
     called: tuple[str, ...] = SAMPLES,
+    name: str | None = None,
     memory: float | str | None = None,
 ) -> Table:
     """`read`, for samples that may be called any of `called`."""
-    return _read(path, Asked(samples_in, called, memory=as_memory(memory)))
+    return _read(path, Asked(samples_in, called, name, memory=as_memory(memory)))
 
 
 def _read(path: FilePath, asked: Asked) -> Table:
@@ -123,31 +124,20 @@ def _read_folder(folder: Path, asked: Asked) -> Table:
     if not counts:
         raise FileError(f"{folder} holds no data file; give a folder of spectra, or a file.")
     ((most, _),) = counts.most_common(1)
-    files = sorted((file for file, name in formats.items() if name == most), key=_natural)
+    files = sorted(
+        (file for file, name in formats.items() if name == most), key=lambda file: as_counted(file.name)
+    )
     notes = [f"{len(files)} files were read: {files[0].name} to {files[-1].name}."]
     if others := len(entries) - len(files):
         notes.append(f"{others} other files or folders in it were passed over.")
-    spectra: list[Spectrum] = []
+    tables: dict[str, Table] = {}
     for file in files:
         try:
-            table = _read_file(file, asked)
+            tables[file.stem if file.stem not in tables else file.name] = _read_file(file, asked)
         except GMCRError as error:
             told = f"{error} (It is one of {len(files)} files; move it out to do without it.)"
             raise type(error)(told) from error
-        labels = table.sample_names or range(len(table.samples))
-        names = [file.stem] if len(table.samples) == 1 else [f"{file.stem} {label}" for label in labels]
-        facts = {key: value for key, value in table.metadata.items() if not isinstance(value, list)}
-        spectra += [
-            Spectrum(values, table.axis, name, table.axis_unit, facts)
-            for name, values in zip(names, table.samples)
-        ]
-    return join(folder, spectra, notes, asked)
-
-
-def _natural(file: Path) -> list[str | int]:
-    """A key by which scan2 comes before scan10."""
-    parts = re.split(r"([0-9]+)", file.name + "\0")
-    return [int(part) if place % 2 else part for place, part in enumerate(parts)]
+    return put_together(folder, tables, notes, asked)
 
 
 def read_pool(path: FilePath) -> Pool:

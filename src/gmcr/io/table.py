@@ -40,6 +40,7 @@ class Table:
     channels : a label per channel, where the file names channels rather than placing them on an axis; mutation
         types in one notation, whatever the file's own (A[C>A]A, AC>CA, 1:Del:C:0)
     pixels : where each sample stands in the image, if the file holds a cube
+    runs : the file or sheet that each sample is from, where those hold several samples each
     """
 
     samples: FloatArray
@@ -51,6 +52,7 @@ class Table:
     metadata: dict[str, Any] = field(default_factory=dict)
     channels: tuple[str, ...] | None = None
     pixels: Pixels | None = None
+    runs: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in ("samples", "axis"):
@@ -59,9 +61,10 @@ class Table:
         rows, columns = self.samples.shape if self.samples.ndim == 2 else (0, 0)
         names = rows if self.sample_names is None else len(self.sample_names)
         pixels = rows if self.pixels is None else int(self.pixels.kept.sum())
+        runs = rows if self.runs is None else len(self.runs)
         positions = columns if self.axis is None else len(self.axis)
         positions = positions if self.channels is None else len(self.channels)
-        if not rows == names == pixels or columns != positions or self.samples.ndim != 2:
+        if not rows == names == pixels == runs or columns != positions or self.samples.ndim != 2:
             raise InputError(
                 f"samples of shape {self.samples.shape} do not go with {names} names, {pixels} pixels and "
                 f"{positions} positions; a table has a row per sample and a column per channel."
@@ -119,6 +122,7 @@ class Table:
             channels=chain.channels_after if own.channels is not None else None,
             sample_names=chain.names_after if averaged else own.sample_names,
             pixels=None if averaged else own.pixels,
+            runs=None if averaged else own.runs,
             notes=(*own.notes, *(f"Step: {told}" for told in chain.sentences)),
         )
 

@@ -10,20 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from gmcr.errors import FileError, InputError
+from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.io.cells import Cells, as_number, as_text
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts
 from gmcr.io.limits import COPIES, check_archive, check_entries, room
 from gmcr.io.opening import FilePath
 from gmcr.io.preamble import table_of_grid
+from gmcr.io.several import put_together
 from gmcr.io.table import Table
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
+ALL = "*"  # no sheet can be called that
+
+Sheet = tuple[list[tuple[Any, ...]], tuple[int, int]]  # cells of the rows, and where the first of them stands
+
+
 def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
-    """Read the sheet asked for, else the first one that is not empty; laid out as any text table may be."""
+    """Read the sheet asked for, else the first one that is not empty; laid out as any text table may be.
+
+    With the name "*", all sheets that are not empty, each a run.
+    """
     from openpyxl import load_workbook
 
     # Given as an open file, the workbook may have any name.
@@ -32,20 +41,63 @@ def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
             check_archive(path, archive, asked)
         book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
         sheets = {sheet.title: sheet for sheet in book.worksheets}
-        if asked.name is not None and asked.name not in sheets:
+        if asked.name not in (None, ALL, *sheets):
             raise InputError(
                 f"{path} has no sheet {asked.name!r}, but {', '.join(sheets)}; name one of these."
             )
-        for title in [asked.name] if asked.name is not None else sheets:
-            rows, first = _rows(path, sheets[title], asked)
+        wanted = sheets if asked.name in (None, ALL) else {asked.name: sheets[asked.name]}
+        found = {}
+        for title, sheet in wanted.items():
+            rows, first = _rows(path, sheet, asked)
             if rows:
+                found[title] = rows, first
+            if rows and asked.name is None:
                 break
-        else:
-            raise FileError(f"{path} is empty; give a sheet with a row of numbers per sample.")
+    if not found:
+        raise FileError(f"{path} is empty; give a sheet with a row of numbers per sample.")
+    if asked.name == ALL:
+        return _all_sheets(path, found, asked)
+    ((title, (rows, first)),) = found.items()
     notes = [] if len(sheets) == 1 else [f"The sheet {title!r} was taken, one of {len(sheets)}."]
+    return _table(path, title, rows, first, asked, notes)
+
+
+def _all_sheets(path: FilePath, found: dict[str, Sheet], asked: Asked) -> Table:
+    """All sheets with numbers in them, each a run."""
+    check_entries(path, sum(len(rows) * max(map(len, rows)) for rows, _ in found.values()), asked)
+    with_numbers = {title: one for title, one in found.items() if _has_numbers(one[0])}
+    if not with_numbers:
+        raise FileError(f"{path} has no sheet with numbers; give one with a row of numbers per sample.")
+    tables = {}
+    for title, (rows, first) in with_numbers.items():
+        try:
+            tables[title] = _table(path, title, rows, first, asked, [])
+        except GMCRError as error:
+            raise type(error)(
+                f"{error} (It is the sheet {title!r}; take it out to do without it.)"
+            ) from error
+    passed = [
+        f"The sheet {title!r} has no numbers and was passed over." for title in found.keys() - tables.keys()
+    ]
+    return put_together(path, tables, sorted(passed), asked)
+
+
+def _has_numbers(rows: list[tuple[Any, ...]]) -> bool:
+    return any(isinstance(value, int | float) for row in rows for value in row)
+
+
+def _table(
+    path: FilePath,
+    title: str,
+    rows: list[tuple[Any, ...]],
+    first: tuple[int, int],
+    asked: Asked,
+    notes: list[str],
+) -> Table:
+    """The samples of one sheet, whose cells from the first filled one on are `rows`."""
     check_entries(path, len(rows) * max(len(row) for row in rows), asked)
     grid = _grid(path, rows, first)
-    _refuse_formulas(path, str(title), grid, first)
+    _refuse_formulas(path, title, grid, first)
     return table_of_grid(path, grid, asked, notes)
 
 
@@ -84,7 +136,7 @@ def _cell(sheet: Any, value: Any) -> Any:
     return cell
 
 
-def _rows(path: FilePath, sheet: Any, asked: Asked) -> tuple[list[tuple[Any, ...]], tuple[int, int]]:
+def _rows(path: FilePath, sheet: Any, asked: Asked) -> Sheet:
     """Rows of cells from the first that is not empty to the last, and where the first cell stands."""
     rows: list[tuple[Any, ...]] = []
     top = empty = cells = 0

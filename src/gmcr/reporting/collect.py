@@ -17,6 +17,7 @@ import numpy as np
 
 from gmcr.confidence.standard_errors import concentration_errors, profile_errors
 from gmcr.confidence.supports import support_posterior
+from gmcr.constraints import Layout
 from gmcr.decoder import Decoding, is_explained
 from gmcr.decomposition import Decomposition
 from gmcr.errors import GMCRError, InputError
@@ -103,7 +104,7 @@ def collect(
         "left_out": {},
         "count": None if judge is None else judge.count_,
         "calibration": getattr(model, "calibration_", None),
-    }
+    } | _layout(getattr(model, "layout_", None))
     tasks: dict[str, Callable[[], Facts]] = {
         "profiles": lambda: _errors(found, judge),
         "separation": lambda: _separation(found),
@@ -163,6 +164,14 @@ def _table(data: Any, found: Decomposition) -> Table:
 
 def _as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else Table(check_samples(data, copy=False))
+
+
+def _layout(layout: Layout | None) -> Facts:
+    """The run of each sample, and its place there."""
+    if layout is None:
+        return {}
+    labels = layout.labels
+    return {"runs": None if labels is None else tuple(labels), "order": layout.order}
 
 
 def _steps(chain: Chain, raw: Table) -> Facts:

@@ -49,7 +49,9 @@ class Contents:
     left_out: dict[str, str] = field(default_factory=dict)  # why, by what: the keys are those of `collect`
     reproduce: dict[str, str] = field(default_factory=dict)  # what it takes to do it again, by label
     steps: tuple[str, ...] = ()  # what each step before unmixing did, a sentence or two each
+    runs: tuple[str, ...] | None = None  # (samples,) the run that each sample belongs to
     shape: tuple[int, int] | None = None  # (rows, columns) of an image whose pixels the samples are
+    order: FloatArray | None = None  # (samples,) place of each sample in its run, such as a time
     ratio: FloatArray | None = None  # (samples,) root mean square of what is left, over the noise
     known: BoolArray | None = None  # (samples,) whether the pool explains the sample within its noise
     confidence: FloatArray | None = None  # (samples,) probability that the support is right
@@ -73,11 +75,13 @@ class Contents:
         shown = 0 if self.worst is None else len(self.worst)
         wanted: dict[str, tuple[int, ...]] = {"concentration_errors": (M, K), "worst_data": (shown, d)}
         wanted |= {"pair_counts": (K,), "pair_examples": (K, 2)}
-        wanted |= dict.fromkeys(("ratio", "known", "confidence", "sizes", "pixels"), (M,))
+        wanted |= dict.fromkeys(("ratio", "known", "confidence", "sizes", "pixels", "order"), (M,))
         for name, shape in wanted.items():
             array = getattr(self, name)
             if array is not None and array.shape != shape:
                 raise ValueError(f"{name} must have shape {shape}, but has {array.shape}")
+        if self.runs is not None and len(self.runs) != M:
+            raise ValueError(f"runs must name the run of each of {M} samples, but names {len(self.runs)}")
         errors = self.profile_errors
         if errors is not None and errors.shape not in ((K,), (K, d)):
             raise ValueError(f"profile_errors must have shape {(K,)} or {(K, d)}, but has {errors.shape}")

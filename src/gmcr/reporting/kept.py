@@ -38,6 +38,7 @@ PLAIN = (
     "reproduce",
     "shape",
     "steps",
+    "runs",
 )
 OF_RANK = ("count", "agree", "scaling", "white", "notes")
 OF_BANDS = ("share", "min", "max", "alike", "closed", "why", "noise", "partners", "within_noise")
@@ -79,7 +80,9 @@ def load_contents(path: str | os.PathLike[str], found: Decomposition) -> Content
         facts = header["facts"]
         given = {name: facts[name] for name in PLAIN if name in facts}
         given |= {
-            name: tuple(given[name]) for name in ("notes", "warnings", "shape", "steps") if name in given
+            name: tuple(given[name])
+            for name in ("notes", "warnings", "shape", "steps", "runs")
+            if name in given
         }
         given |= {item.name: arrays[item.name] for item in fields(Contents) if item.name in arrays}
         given["names"] = {int(j): LibraryMatch(**match) for j, match in facts.get("names", {}).items()}

@@ -11,18 +11,17 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-from scipy.stats import norm
 
+from gmcr.constraints import Layout
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
-from gmcr.noise import rounding_floor
+from gmcr.theory.balancing import balanced_solution, check_constraints
 from gmcr.theory.extremes import End, coefficient_range, extremes
 from gmcr.theory.facts import noise_of
 from gmcr.theory.feasible_bands import Ambiguity, Band
 from gmcr.theory.feasible_plane import FeasibleArea, FeasiblePair, feasible_area, pair_extremes, pair_interval
-from gmcr.theory.transformations import Balanced, Block, find_directions, find_errors, group
-from gmcr.validation import BoolArray, FloatArray, as_numbers, check_samples, check_share
+from gmcr.theory.transformations import Balanced, Block, group
+from gmcr.validation import FloatArray, check_samples, check_share
 
 MAX_VARIABLES = 20  # a block with more free coefficients is reported as open and not followed to its ends
 SAME = 1e-5  # shares closer than this are one
@@ -36,6 +35,9 @@ def feasible_bands(
     closure: bool = False,
     *,
     supports: Any = None,
+    constraints: Any = None,
+    runs: Any = None,
+    order: Any = None,
     alpha: float = 0.05,
     seconds: float = np.inf,
 ) -> Ambiguity:
@@ -54,7 +56,10 @@ def feasible_bands(
     c_min : the smallest concentration a held component can have, with profiles of unit norm
     closure : whether the concentrations, each component in its own unit, sum to one in every sample
     supports : (samples, components) bool, what each sample may hold; "all" for no knowledge of that; by default
-        what it holds in the solution
+        what it holds in the solution or, with constraints and up to five components, anything
+    constraints : what else must be obeyed up to noise, one or several objects of `gmcr.constraints`, as the
+        solution was fitted with
+    runs, order : (samples,) of samples, for constraints that go by them
     alpha : probability with which noise alone may exceed what is forgiven as noise
     seconds : after which to give up with a TimeoutError
 
@@ -84,49 +89,33 @@ def feasible_bands(
     check_share(alpha, "alpha")
     if c_min is not None and not (np.isfinite(c_min) and c_min >= 0):
         raise InputError(f"c_min must be finite and not negative, not {c_min}.")
-    held = _check_supports(supports, decomposition)
+    told = check_constraints(constraints, decomposition)
     used = np.flatnonzero(C.any(axis=0))
     if not used.size:
         raise InputError("the decomposition holds no component in any sample; there is nothing to compare.")
     notes: list[str] = []
-    if not held.all():
-        notes.append(
-            "Taken as right: which sample holds what. A wrong support can move a component beyond its band."
-        )
     sigma, law = noise_of(noise, samples, decomposition)
     if law is not None:
         notes.append(f"Noise estimated from what the solution leaves over: {law.sentence()}.")
-    scales = _closure_scales(C[:, used], notes) if closure else None
-    if decomposition.signed and (c_min is not None or closure):
-        notes.append("Values may be negative: c_min and closure are not used.")
-    rank = min(np.linalg.matrix_rank(S[used]), np.linalg.matrix_rank(C[:, used]))
-    if rank < len(used):
-        notes.append(
-            f"The {len(used)} components have rank {rank}: more solutions than those compared here may fit."
-        )
-    sizes = np.linalg.norm(C[:, used], axis=0)
-    balanced, profiles, own = C[:, used] / sizes, S[used] * sizes[:, None], held[:, used]
-    floor = np.maximum(sigma, rounding_floor(samples))
-    z = float(norm.isf(alpha / sum(samples.shape)))
-    solution = Balanced(
-        C=balanced,
-        S=profiles,
-        held=own,
-        weights=1.0 / floor,
-        directions=find_directions(balanced, own, sizes, floor, z),
-        errors=find_errors(balanced, profiles, own, sigma, 1.0 / floor),
-        spread=np.sqrt(len(samples) / np.maximum((~np.isnan(samples)).sum(axis=0), 1)),
-        closure=None if scales is None else scales * sizes,
-        z=z,
-        c_min=None if decomposition.signed else c_min,
-        signed=decomposition.signed,
+    solution = balanced_solution(
+        samples,
+        decomposition,
+        used,
+        sigma,
+        Layout.of(runs, order, len(samples), decomposition.axis),
+        told,
+        supports=supports,
+        c_min=c_min,
+        closure=closure,
+        alpha=alpha,
         deadline=deadline,
+        notes=notes,
     )
     names = decomposition.component_names or tuple(str(j) for j in range(len(S)))
-    bands, planes = _bands(solution, sizes, used, names)
+    bands, planes = _bands(solution, np.linalg.norm(C[:, used], axis=0), used, names)
     if any(np.isnan(band.max) for band in bands):
         notes.append(
-            "Bands without numbers: too many components trade with each other, or nothing meets c_min."
+            "Bands without numbers: too many components trade with each other, or nothing meets what is asked."
         )
     for number in np.setdiff1d(np.arange(len(S)), used):
         nothing, twice = np.zeros((2, len(C))), np.stack([S[number]] * 2)
@@ -160,7 +149,8 @@ def _bands(
             spread *= block.S[position] @ block.S[position]
             error = float(np.sqrt(block.S_cov[position, position] + spread)) / total
             noise = 2 * block.z * error
-            closed, why = _verdict(least, most, noise, [names[k] for k in partners])
+            limited = bool(block.limits)
+            closed, why = _verdict(least, most, noise, [names[k] for k in partners], limited)
             band = Band(
                 component=number,
                 name=names[number],
@@ -187,7 +177,7 @@ def _ends(block: Block, planes: list[Any], used: Any, sizes: FloatArray) -> list
         return [((here, np.eye(1)), (here, np.eye(1)))]
     if block.n_variables > MAX_VARIABLES:
         return [((np.nan, None), (np.nan, None))] * count
-    exact = block.fully_free and not block.signed and block.c_min is None
+    exact = block.fully_free and not block.signed and block.c_min is None and not block.limits
     if count == 2 and not block.signed:
         a, b = (pair_interval(block, i) if exact else coefficient_range(block, 1 - i, i) for i in (0, 1))
         i, j = block.members
@@ -213,7 +203,7 @@ def _looks(block: Block, i: int, T: FloatArray | None) -> tuple[FloatArray, Floa
     return profile / size, np.where(block.held[:, i], block.C @ T[:, i] * size, 0.0)
 
 
-def _verdict(least: float, most: float, noise: float, partners: list[str]) -> tuple[bool, str]:
+def _verdict(least: float, most: float, noise: float, partners: list[str], limited: bool) -> tuple[bool, str]:
     """Whether a band is closed, and what closes it or keeps it open; partners : names of those it trades with."""
     if not partners:
         return True, "closed: the supports leave no other"
@@ -221,40 +211,7 @@ def _verdict(least: float, most: float, noise: float, partners: list[str]) -> tu
     if np.isnan(most):
         return False, f"open: trades with {others}"
     if most - least <= SAME:
-        return True, "closed: anything else would be negative"
+        return True, "closed: anything else would be negative" + " or break a constraint" * limited
     if most - least <= noise:
         return False, f"open by no more than noise: trades with {others}"
     return False, f"open: trades with {others}"
-
-
-def _check_supports(supports: Any, decomposition: Decomposition) -> BoolArray:
-    shape = decomposition.concentrations.shape
-    if supports is None:
-        return decomposition.supports
-    if isinstance(supports, str):
-        if supports != "all":
-            raise InputError(f'supports must be "all" or an array of shape {shape}, not {supports!r}.')
-        return np.ones(shape, dtype=bool)
-    held = as_numbers(supports, "supports") != 0
-    if held.shape != shape:
-        raise InputError(f"supports must have shape {shape}, but has shape {held.shape}.")
-    if (decomposition.supports & ~held).any():
-        row, column = np.argwhere(decomposition.supports & ~held)[0]
-        raise InputError(
-            f"supports keeps component {column} out of sample {row}, which holds it in the decomposition."
-        )
-    return held
-
-
-def _closure_scales(C: FloatArray, notes: list[str]) -> FloatArray:
-    """The scale of each component with which concentrations come closest to summing to one: (components,)."""
-    rows = C[C.any(axis=1)]
-    scales = scipy.linalg.lstsq(rows, np.ones(len(rows)))[0]
-    if (scales <= 0).any():
-        raise InputError(
-            f"closure cannot be met: component {int(np.argmin(scales))} would have to count for nothing or less "
-            "for the concentrations to sum to one; leave closure out."
-        )
-    off = float(np.sqrt(np.mean((rows @ scales - 1.0) ** 2)))
-    notes.append(f"Closure: the solution's scaled concentrations sum to one within {off:.2%}.")
-    return scales

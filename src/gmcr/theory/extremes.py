@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from gmcr.theory.limits import Limit
 from gmcr.theory.transformations import Block
 from gmcr.validation import FloatArray
 
@@ -41,6 +42,8 @@ class Problem:
         self.block = block
         self.G, self.H = block.C.T @ block.C, block.S @ block.S.T
         self.samples = [np.flatnonzero(block.held[:, i]) for i in range(len(block.members))]
+        self.limits = [[one for one in block.limits if one.component == i] for i in range(len(block.members))]
+        self.mean_C_cov = block.C_cov.mean(axis=0)
         # Two components cannot change places without T becoming singular on the way; three can.
         self.same = 0.0 if len(block.members) == 2 else SAME_COMPONENT
 
@@ -71,6 +74,8 @@ class Problem:
             kinds.append(np.array([w[i] - self.same])[next(rows)])
             if R is not None:
                 kinds.append(np.array([1.0 - (np.linalg.norm(R @ t) * n / z) ** 2])[next(rows)])
+            for limit in self.limits[i]:
+                kinds.append(np.array([1.0 - self._excess(limit, t, w)[0]])[next(rows)])
             if block.signed:
                 continue
             m, l = self.samples[i][next(rows)], next(rows)
@@ -98,6 +103,11 @@ class Problem:
                 slope = -2 * (r @ r) * n * dn
                 slope[own] -= 2 * n**2 * (Q.T @ (R.T @ r))
                 kinds.append(slope[None][next(rows)] / z**2)
+            for limit in self.limits[i]:
+                _, by_t, by_w = self._excess(limit, t, w)
+                slope = -by_w @ dw
+                slope[own] -= by_t @ Q
+                kinds.append(slope[None][next(rows)])
             if block.signed:
                 continue
             m, l = self.samples[i][next(rows)], next(rows)
@@ -118,6 +128,17 @@ class Problem:
 
     def is_feasible(self, x: FloatArray) -> bool:
         return all(kind.min(initial=0.0) >= -FEASIBLE for kind in self.values(x))
+
+    def _excess(self, limit: Limit, t: FloatArray, w: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """How much of what a limit allows is used up, and its derivatives by column of T and row of T⁻¹."""
+        block, nothing = self.block, np.zeros(len(t))
+        if limit.of == "C":
+            V, columns, own = self.mean_C_cov, block.C, t
+        else:
+            V, columns, own = block.S_cov * float(np.mean(block.spread**2)), block.S.T, w
+        ratio, slope, by_variance = limit.excess(columns @ own, float(own @ V @ own))
+        gradient = slope @ columns + 2.0 * by_variance * (V @ own)
+        return (ratio, gradient, nothing) if limit.of == "C" else (ratio, nothing, gradient)
 
     def _pair(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """T and its inverse."""

@@ -17,6 +17,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from gmcr.theory.limits import Limit, limits_of
 from gmcr.validation import BoolArray, FloatArray
 
 LOOSE = 0.1  # a column that noise lets move by less than this share of its own norm counts as pinned
@@ -38,6 +39,7 @@ class Bound:
     c_min : smallest concentration held, profiles of unit norm
     signed : whether values may be negative anyway: then the supports alone bind
     deadline : on the clock of time.monotonic, when a search gives up
+    limits : of columns that must obey, by the position of their component here
     """
 
     C: FloatArray
@@ -49,6 +51,7 @@ class Bound:
     c_min: float | None
     signed: bool
     deadline: float = np.inf
+    limits: tuple[Limit, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,11 +133,18 @@ def find_errors(
 
 
 def find_directions(
-    C: FloatArray, held: BoolArray, sizes: FloatArray, sigma: FloatArray, z: float
+    C: FloatArray,
+    held: BoolArray,
+    sizes: FloatArray,
+    sigma: FloatArray,
+    z: float,
+    known: BoolArray | None = None,
 ) -> list[FloatArray]:
     """Per component (K, n_i): the directions, itself apart, in which noise lets its column of T move.
 
     C : (samples, K) columns of unit norm; sizes : (K,) norm of each component's signal; sigma : (samples,) > 0
+    known : (K,) whose profile is given. Its row of T⁻¹ is that of the identity, and so is its row of T: no other
+        column has any of it
 
     A direction v with ‖C v‖ = 1 moves concentrations by as much as the component has; leaving its part in the
     samples that do not hold the component out costs ‖C_off v‖ ‖s_i‖ noise units, and z of them go unnoticed.
@@ -145,7 +155,7 @@ def find_directions(
     gram = C.T @ C + RIDGE * np.eye(K)
     directions = []
     for i in range(K):
-        others = np.flatnonzero(np.arange(K) != i)
+        others = np.flatnonzero((np.arange(K) != i) if known is None else (np.arange(K) != i) & ~known)
         on = weighted[held[:, i]][:, others]
         off = whole[np.ix_(others, others)] - on.T @ on
         if 2 * held[:, i].sum() > len(C):  # subtract only where it is the shorter way: it rounds
@@ -154,7 +164,7 @@ def find_directions(
         directions.append(np.zeros((K, 0)))
         cost = (z / (LOOSE * sizes[i])) ** 2
         metric = gram[np.ix_(others, others)]
-        if K == 1 or _is_definite(off - cost * metric):
+        if not others.size or _is_definite(off - cost * metric):
             continue
         values, vectors = scipy.linalg.eigh(off, metric)
         loose = vectors[:, values <= cost]
@@ -193,6 +203,7 @@ class Balanced(Bound):
         common = {item.name: getattr(self, item.name) for item in fields(Bound)}
         common |= {"C": self.C[:, members], "S": self.S[members], "held": self.held[:, members]}
         common["closure"] = None if self.closure is None else self.closure[members]
+        common["limits"] = limits_of(self.limits, members)
         return Block(
             **common,
             members=members,

@@ -13,6 +13,7 @@ import gmcr.reporting.sections.fit
 import gmcr.reporting.sections.noise
 import gmcr.reporting.sections.profiles
 import gmcr.reporting.sections.reproduce
+import gmcr.reporting.sections.runs
 import gmcr.reporting.sections.separation
 import gmcr.reporting.sections.steps
 import gmcr.reporting.sections.supports
