@@ -12,11 +12,12 @@ import numpy as np
 from gmcr.errors import InputError
 from gmcr.io.cube import Pixels
 from gmcr.io.formats import write_rows
-from gmcr.validation import FloatArray, channel_order, check_same_axis
+from gmcr.validation import BoolArray, FloatArray, channel_order, check_same_axis
 
 if TYPE_CHECKING:
     from gmcr.preprocessing.chain import Chain
 
+MOST_NAMES = 5  # that a note lists
 BETWEEN = "\\"  # in a corner such as "sample \\ nm": what stands below it, and what beside it
 
 
@@ -99,6 +100,28 @@ class Table:
         axis = None if self.axis is None else self.axis[order]
         moved = replace(self, samples=self.samples[:, order], axis=axis, channels=channels)
         return replace(moved, notes=(*self.notes, note))
+
+    def with_data(self) -> Table:
+        """The table without samples that have no data at all; the notes tell which."""
+        empty: BoolArray = np.asarray(np.isnan(self.samples).all(axis=1))
+        if not empty.any() or empty.all() or self.pixels is not None:
+            return self
+        kept = np.flatnonzero(~empty)
+        names = self.sample_names or tuple(f"sample {m}" for m in range(len(empty)))
+        told = ", ".join(repr(names[m])[:40] for m in np.flatnonzero(empty)[:MOST_NAMES])
+        more = ", …" if empty.sum() > MOST_NAMES else ""
+        pick = lambda values: None if values is None else tuple(values[m] for m in kept)  # noqa: E731
+        return replace(
+            self,
+            samples=self.samples[kept],
+            sample_names=pick(self.sample_names),
+            runs=pick(self.runs),
+            metadata={
+                name: [values[m] for m in kept] if isinstance(values, list) else values
+                for name, values in self.metadata.items()
+            },
+            notes=(*self.notes, f"{empty.sum()} without data left out: {told}{more}."),
+        )
 
     def after(self, chain: Chain, *, training: bool = False) -> Table:
         """The samples after a model's steps, which the notes tell of; as they are where there are none.

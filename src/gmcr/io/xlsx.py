@@ -58,7 +58,11 @@ def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
     if asked.name == ALL:
         return _all_sheets(path, found, asked)
     ((title, (rows, first)),) = found.items()
-    notes = [] if len(sheets) == 1 else [f"The sheet {title!r} was taken, one of {len(sheets)}."]
+    notes = (
+        []
+        if len(sheets) == 1
+        else [f'The sheet {title!r} was taken, one of {len(sheets)}; name="*" takes all, each a run.']
+    )
     return _table(path, title, rows, first, asked, notes)
 
 
