@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,14 +17,23 @@ from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.estimators.window import GMCR
 from gmcr.io.arrays import write_arrays
 from gmcr.io.csv import unescaped, write_csv
-from gmcr.io.reading import MODEL, numbered
-from gmcr.io.table import Table, corner
+from gmcr.io.reading import MODEL
+from gmcr.io.table import Table
 from gmcr.preprocessing import Chain
 from gmcr.reporting.collect import collect
 from gmcr.reporting.contents import Contents, LibraryMatch
 from gmcr.reporting.files import write_figures
 from gmcr.reporting.kept import load_contents, save_contents
 from gmcr.reporting.page import write_report
+from gmcr.run_tables import (
+    AMOUNTS,
+    TABLES,
+    WORKBOOK,
+    common_tables,
+    own_tables,
+    rename_in_tables,
+    write_workbook,
+)
 from gmcr.storage import read_model, write_whole
 
 if TYPE_CHECKING:
@@ -39,8 +48,6 @@ MAPS = "maps.npz"
 NAMES = "matches.csv"  # of the components
 CHECKPOINT = "checkpoint.gmcr"  # the best so far, while the window solver runs
 TRAINING = "training"  # the state of the paper's solver
-AMOUNTS = "amounts.csv"  # in units, of a calibrated model
-TABLES = ("profiles.csv", "concentrations.csv", "supports.csv", "path.csv")
 OF_THE_FIT = ("source", "warnings", "reproduce")  # facts that only who fitted can tell
 
 
@@ -114,16 +121,18 @@ class RunFolder:
         """
         found, raw = model.decomposition_, table
         table = model.prepared(raw)
-        for name in (RUN_MODEL, REPORT, FACTS, MAPS, NAMES, AMOUNTS):  # none of another run stays
+        for name in (RUN_MODEL, REPORT, FACTS, MAPS, NAMES, AMOUNTS, WORKBOOK):  # none of another run stays
             (self.path / name).unlink(missing_ok=True)
         written = []
         if fixed:
             rows = ((j, name, "fixed") for j, name in enumerate(fixed))
             write_csv(self.names, ["component", "name", "verdict"], rows)
             written.append(NAMES)
-        for name, (header, rows) in (_tables(found, table) | _own_tables(model, table)).items():
+        for name, (header, rows) in (common_tables(found, table) | own_tables(model, table)).items():
             write_csv(self.path / name, header, rows)
             written.append(name)
+        write_workbook(self.path, [name for name in written if name != NAMES])
+        written.append(WORKBOOK)
         if table.pixels is not None:
             write_arrays(self.path / MAPS, concentrations=np.asarray(table.refold(found.concentrations)))
             written.append(MAPS)
@@ -155,6 +164,22 @@ class RunFolder:
         write_report(contents, self.report)
         write_figures(contents, self.path / FIGURES)
         return [FACTS, FIGURES, REPORT]
+
+    def rename(self, names: Mapping[Any, str]) -> tuple[str, ...]:
+        """Give components other names, by number or by the name they have, in everything the folder holds."""
+        model = self.estimator()
+        before = self.solution()
+        found = before.renamed(names)
+        new = {old: name for old, name in zip(before.names, found.names) if old != name}
+        (found if model is None else model.rename(found.names)).save(self.model)
+        rename_in_tables(self.path, new)
+        matches = {j: match for j, match in self.matches().items() if found.names[j] not in new.values()}
+        if self.names.exists():  # a given name is above one from a library
+            kept = ((j, one.name, one.verdict, one.hit, one.score) for j, one in matches.items())
+            write_csv(self.names, ["component", "name", "verdict", "hit", "hqi"], kept)
+        if self._facts.exists():
+            self.write_report(self.contents())
+        return found.names
 
     # Reading
 
@@ -236,54 +261,6 @@ def in_short(model: GMCR | EBgMCR) -> str:
     if not model.bands_:
         return f"{text} No band of R² was entered; the final state is what was written."
     return f"{text} Written: the checkpoint with the fewest components, {model.n_components_}."
-
-
-Tables = dict[str, tuple[list[Any], Any]]  # by file name: header and rows
-
-
-def _tables(found: Decomposition, table: Table) -> Tables:
-    components, names = numbered(found.n_components), names_of(table)
-    over, header = [corner("component", table.axis_unit), *table.labels], ["sample", *components]
-    return {
-        "profiles.csv": (over, _labelled(components, found.components)),
-        "concentrations.csv": (header, _labelled(names, found.concentrations)),
-        "supports.csv": (header, _labelled(names, found.supports.astype(int))),
-    }
-
-
-def _own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
-    """Those that one solver has and the other has not."""
-    if isinstance(model, GMCR):
-        tables: Tables = {"path.csv": (list(model.path_.columns), model.path_.itertuples(index=False))}
-        if model.fractions_ is not None:
-            rows = _labelled(names_of(table), model.fractions_)
-            tables["fractions.csv"] = (["sample", *numbered(model.decomposition_.n_components)], rows)
-        if model.calibration_ is not None and hasattr(model, "decoding_"):
-            amounts = model.decoding_.amounts.table()
-            tables[AMOUNTS] = (["sample", *amounts.columns], _labelled(names_of(table), amounts.to_numpy()))
-        areas = model.areas_
-        if areas is not None:
-            tables["areas.csv"] = (["run", *areas.columns], _labelled(areas.index, areas.to_numpy()))
-        if model.rates_ is not None:
-            rates = model.rates_
-            columns = (rates.steps, rates.values, rates.errors, *rates.intervals())
-            tables["rates.csv"] = (["step", "rate", "error", "low", "high"], zip(*columns))
-        return tables
-    of_bands = ["low", "high", "epoch", "count", "r2", "usage"]
-    return {
-        "bands.csv": (of_bands, ([getattr(band, name) for name in of_bands] for band in model.bands_)),
-        "history.csv": (list(model.history_.columns), model.history_.itertuples(index=False)),
-    }
-
-
-def names_of(table: Table) -> Sequence[str]:
-    """The samples' names, or their numbers."""
-    return table.sample_names or [str(index) for index in range(len(table.samples))]
-
-
-def _labelled(labels: Any, rows: Any) -> Iterator[list[Any]]:
-    """Rows of a table, each behind its label."""
-    return ([label, *row] for label, row in zip(labels, rows, strict=True))
 
 
 def _match(row: dict[str, str]) -> LibraryMatch:

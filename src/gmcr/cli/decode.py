@@ -74,7 +74,7 @@ def decode(
     check_suffix(output, ".csv", ".xlsx")
     assumed = noise_option(noise)
     from gmcr.io.reading import read_allowed, read_pool
-    from gmcr.runs import names_of
+    from gmcr.run_tables import names_of
     from gmcr.validation import check_same_axis
 
     folder = run_at(pool)

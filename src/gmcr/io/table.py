@@ -15,6 +15,8 @@ from gmcr.io.formats import write_rows
 from gmcr.validation import BoolArray, FloatArray, channel_order, check_same_axis
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gmcr.preprocessing.chain import Chain
 
 MOST_NAMES = 5  # that a note lists
@@ -152,6 +154,13 @@ class Table:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The samples, for whatever takes an array."""
         return np.array(self.samples, dtype=dtype) if copy else np.asarray(self.samples, dtype=dtype)
+
+    def frame(self) -> pd.DataFrame:
+        """The samples as a DataFrame: their names as index, positions or names of channels as columns."""
+        import pandas as pd  # which reading does without
+
+        columns = pd.Index(list(self.labels), name=self.axis_unit)
+        return pd.DataFrame(self.samples, index=self.sample_names, columns=columns)
 
     def refold(self, values: Any) -> Any:
         """Values of the samples, (samples,) or (samples, K): as maps for a cube, else as they are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,14 +107,20 @@ def _table(
 
 def write_xlsx(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table, whole or not at all; numbers stay numbers, and text stays text, whatever it begins with."""
+    write_book(path, {"table": (header, *rows)})
+
+
+def write_book(path: FilePath, sheets: Mapping[str, Iterable[Sequence[Any]]]) -> None:
+    """Write rows to sheets of a workbook, by title."""
     from openpyxl import Workbook
 
     from gmcr.storage import write_whole  # with it comes pandas, which reading does without
 
     book = Workbook(write_only=True)
-    sheet = book.create_sheet("table")
-    for row in (header, *rows):
-        sheet.append([_cell(sheet, value) for value in row])
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append([_cell(sheet, value) for value in row])
     content = io.BytesIO()
     book.save(content)
     write_whole(path, content.getvalue())
