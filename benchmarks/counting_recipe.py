@@ -25,12 +25,13 @@ from sklearn.metrics import silhouette_samples
 from common import DATA
 from counting import TOLD, Chances, Table, as_met, halves, judged
 from counting_tables import CHUNK, MEASURED, counted, drawn, loaded, measured, saved
-from gmcr.counting.distribution import stopping
-from gmcr.counting.numbers import _at, _binned, _by_signal, _log, _of_fits, _of_values, digits
+from gmcr.counting.fits import of_fits
+from gmcr.counting.numbers import _binned, _by_signal, _of_values
+from gmcr.counting.ratios import at, digits, log_ratio
 from gmcr.validation import evenly
 from gmcr.window.dense_fit import extreme_pools, factors, filled
 from gmcr.window.first_guess import unit_rows
-from gmcr.window.rotations import _aligned
+from gmcr.window.rotations import aligned
 
 Columns = dict[str, np.ndarray]  # by name, a number for each count from one on
 EVIDENCE, FILES = Path(__file__).parent / "evidence", ("simulated.npz", "counts.npz", "measured.npz")
@@ -63,7 +64,7 @@ def numbers(D: np.ndarray) -> Columns:
 def with_neighbours(kind: str, base: Columns, most: int, steps: Sequence[int]) -> Columns:
     """Numbers at each count, and at those so many steps away."""
     return {
-        f"{kind}{name}{NEIGHBOURS[step]}": _at(values, most, step)
+        f"{kind}{name}{NEIGHBOURS[step]}": at(values, most, step)
         for name, values in base.items()
         for step in steps
     }
@@ -73,7 +74,7 @@ def cheap_numbers(X: np.ndarray, most: int) -> Columns:
     U, values, Vt = scipy.linalg.svd(X, full_matrices=False)
     found = _of_values(values, X.shape, most, "plain")
     found |= _of_values(scipy.linalg.svdvals(_by_signal(X)), X.shape, most, "counting")
-    fits = _of_fits(X, values, most)
+    fits = of_fits(X, values, most, seed=0)
     found |= {name: column for name, column in fits.items() if name.startswith(("fit over", "fall of"))}
     base = of_spaces(X, most + 1) | of_roughness(X, values)
     m, d = X.shape
@@ -93,7 +94,7 @@ def of_roughness(X: np.ndarray, values: np.ndarray) -> Columns:
     n_left = np.subtract.outer(X.shape, beyond).prod(axis=0)
     left = np.cumsum(values[:0:-1] ** 2)[::-1] / np.maximum(n_left, 1)
     return {
-        f"tail over roughness of {side}": _log(left, np.mean(np.diff(X, 2, axis=axis) ** 2) / 6.0)
+        f"tail over roughness of {side}": log_ratio(left, np.mean(np.diff(X, 2, axis=axis) ** 2) / 6.0)
         for axis, side in enumerate(("samples", "channels"))
     }
 
@@ -187,9 +188,9 @@ def stability(X: np.ndarray, k: int, rng: np.random.Generator) -> tuple[float, .
     if k == 1:
         return 1.0, 1.0, 1.0, spread
     # Slots in the order of the first run, then of the mean over runs.
-    aligned = _aligned(np.array(pools), pools[0])
-    aligned = _aligned(aligned, unit_rows(aligned.mean(axis=0)))
-    each = silhouette_samples(aligned.reshape(RUNS * k, -1), np.tile(np.arange(k), RUNS), metric="cosine")
+    alike = aligned(np.array(pools), pools[0])
+    alike = aligned(alike, unit_rows(alike.mean(axis=0)))
+    each = silhouette_samples(alike.reshape(RUNS * k, -1), np.tile(np.arange(k), RUNS), metric="cosine")
     clusters = each.reshape(RUNS, k).mean(axis=0)
     return float(clusters.min()), float(clusters.mean()), float(np.median(clusters)), spread
 
@@ -248,6 +249,13 @@ def told(learn: Sequence[Table], judge: Sequence[Table], columns: list[int]) -> 
     log_odds = np.mean([member.decision_function(asked) for member in members], axis=0)
     each = np.split(log_odds, np.cumsum([len(t["counts"]) for t in judge])[:-1])
     return [dict(zip(t["counts"].tolist(), stopping(odds).tolist())) for t, odds in zip(judge, each)]
+
+
+def stopping(log_odds: np.ndarray) -> np.ndarray:
+    """The distribution over counts whose odds to stop at each, given that it is reached, are these."""
+    stop = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -30, 30)))
+    reached = np.concatenate([[1.0], np.cumprod(1.0 - stop)[:-1]])
+    return stop * reached / (stop * reached).sum()
 
 
 def judge_all(tables: list[Table]) -> None:

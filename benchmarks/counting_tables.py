@@ -29,6 +29,8 @@ from gmcr import GMCR, estimators, make_measured, make_mixtures
 from gmcr.counting import Gathered, gather
 from gmcr.counting.gathered import last_looked_at, of_the_table, some
 from gmcr.mixtures.disturbances import DISTURBANCES, draw_law
+from gmcr.mixtures.generative import Mixtures
+from gmcr.mixtures.measured import Measured
 from gmcr.window.dense_fit import filled
 from gmcr.window.evidence import Evidence
 from real_sets import load
@@ -66,20 +68,30 @@ def drawn(seed: int) -> Drawn:
     kind = rng.random()
     if kind < FEW_OF_MANY + ALL_OF_MANY:
         return few_of_many(rng, max(d, 40)) if kind < FEW_OF_MANY else all_of_many(rng, d)
-    tall = kind > 1 - TALL
-    k = int(rng.choice(np.arange(1, 26), p=_weights()))
-    least, most = (LARGEST, TALLEST) if tall else (max(6, k + 2), LARGEST)
-    m = int(np.exp(rng.uniform(np.log(least), np.log(most))))
-    disturbed = bool(rng.random() >= 0.3)
-    law = draw_law(rng)
-    if rng.random() < QUIET:
-        law = law.scaled(float(np.exp(rng.uniform(np.log(QUIETEST), 0.0))))
-    made = make_measured(k, m, max(d, k + 3), random_state=rng, law=law, disturbed=disturbed)
+    made = like_measured(rng, d, (LARGEST, TALLEST) if kind > 1 - TALL else (6, LARGEST))
+    k = len(made.S)
     kinds = tuple(name for name in made.kinds if name in DISTURBANCES)
     return made.D, k, kinds, stands_out(made.C @ made.S, made.sigma, k)
 
 
+def like_measured(rng: np.random.Generator, d: int, samples: tuple[int, int]) -> Measured:
+    """A table that behaves like a measured one, with at least d channels and so many samples."""
+    k = int(rng.choice(np.arange(1, 26), p=_weights()))
+    least, most = samples
+    m = int(np.exp(rng.uniform(np.log(max(least, k + 2)), np.log(most))))
+    disturbed = bool(rng.random() >= 0.3)
+    law = draw_law(rng)
+    if rng.random() < QUIET:
+        law = law.scaled(float(np.exp(rng.uniform(np.log(QUIETEST), 0.0))))
+    return make_measured(k, m, max(d, k + 3), random_state=rng, law=law, disturbed=disturbed)
+
+
 def few_of_many(rng: np.random.Generator, d: int) -> Drawn:
+    mix = sparse(rng, d)
+    return mix.D, len(mix.S), ("few of many",), np.nan
+
+
+def sparse(rng: np.random.Generator, d: int) -> Mixtures:
     """The paper's tables: few of many components in each sample, of which there may be more than channels."""
     k, per_component = int(np.exp(rng.uniform(np.log(4), np.log(96)))), rng.uniform(4, 8)
     noise = str(rng.choice(["proportional", "constant", "poisson"]))
@@ -88,8 +100,7 @@ def few_of_many(rng: np.random.Generator, d: int) -> Drawn:
     d = max(d, 2 * k // 3)
     k = min(k, MOST_ALIKE.get(profiles, k * d) * d // 40)  # broader profiles than these nobody could tell
     m = int(k * per_component)
-    mix = make_mixtures(k, m, snr_db=snr, n_features=d, noise=noise, profiles=profiles, random_state=rng)
-    return mix.D, k, ("few of many",), np.nan
+    return make_mixtures(k, m, snr_db=snr, n_features=d, noise=noise, profiles=profiles, random_state=rng)
 
 
 def many(seed: int) -> Drawn:

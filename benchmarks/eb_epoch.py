@@ -1,26 +1,34 @@
-"""One epoch of the paper's solver against its own matrix products, measured in one run.
+"""One epoch of the paper's solver against the least work that it could be, measured in one run.
 
-    python benchmarks/eb_epoch.py
+    OMP_NUM_THREADS=1 python benchmarks/eb_epoch.py
 
-Pool 1024, 512 channels, 64 samples in one batch: training step, optimiser and evaluation. The matrix products are
-those of the networks and of the reconstruction, forward and backward, and of the evaluation, on the same tensors;
-nothing smaller could do the same work. Also the largest tensor that an epoch makes, which must not be one of
-batch × pool × channels.
+Pool 1024, 512 channels, 64 samples in batches of 64 and of 16, one thread, CPU seconds, in turn. The least work:
+the matrix products of the networks and of the reconstruction, forward and backward, for every batch, into memory
+that is there; one pass of the optimiser over all weights per batch, its gradients there; and the products of one
+evaluation. The ambiguity term has products of its own, of the slots in use, nearly all of them at the start: the
+least work is without them, and so is the epoch of the second ratio. Also the largest tensor that an epoch makes,
+which must not be one of batch × pool × channels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from statistics import median
+from time import thread_time
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from common import Cell, Result, best_times, check, measure, parser, report
+from common import Cell, Result, check, measure, parser, report
 from fits import mixtures, setting
 from gmcr.eb import training
 from gmcr.eb.settings import Settings
 
-REPEATS = 8
+REPEATS = 25
+ASKED = 1.15
+
+Work = Callable[[], object]
 
 
 class LargestTensor(TorchDispatchMode):
@@ -36,65 +44,120 @@ class LargestTensor(TorchDispatchMode):
         return out
 
 
-def products(run: training.Run, X: torch.Tensor) -> Callable[[], None]:
-    """The matrix products of one epoch, and nothing else."""
-    model = run.model
-    inputs = []
-    for network in (model.energy, model.concentration):
-        value = X
-        for layer in network:
-            if hasattr(layer, "weight"):
-                inputs.append((value.detach(), layer.weight.detach()))
-            value = layer(value)
-    gated, pool = torch.rand(len(X), model.n_slots), model.pool().detach()
-    pairs = [*inputs, (gated, pool.T.contiguous())]
+def least(run: training.Run, X: torch.Tensor) -> Work:
+    """Products of all batches forward and backward, the optimiser's passes, products of an evaluation."""
+    size = min(run.settings.batch_size, len(X))
+    steps, train, evaluate, update = (
+        -(-len(X) // size),
+        _products(run, size, True),
+        _products(run, len(X)),
+        _update(run),
+    )
 
     @torch.inference_mode()
     def work() -> None:
-        for value, weight in pairs:
-            out = value @ weight.T  # forward
-            out @ weight  # gradient of the input
-            out.T @ value  # gradient of the weight
-            value @ weight.T  # evaluation
+        for _ in range(steps):
+            train()
+            update()
+        evaluate()
 
     return work
 
 
+def _products(run: training.Run, n: int, backward: bool = False) -> Work:
+    """The matrix products of n samples."""
+    model = run.model
+    layers = [
+        layer for net in (model.energy, model.concentration) for layer in net if hasattr(layer, "weight")
+    ]
+    weights = [layer.weight.detach() for layer in layers] + [model.pool().detach().T.contiguous()]
+    first = {0, 3}  # the samples need no gradient
+    ins = [torch.rand(n, weight.shape[1]) for weight in weights]
+    outs = [torch.rand(n, weight.shape[0]) for weight in weights]
+    below = [torch.empty_like(value) for value in ins]
+    gradients = [torch.empty_like(weight) for weight in weights] if backward else []
+
+    def work() -> None:
+        for value, weight, out in zip(ins, weights, outs):
+            torch.mm(value, weight.T, out=out)
+        for place, gradient in enumerate(gradients):
+            if place not in first:
+                torch.mm(outs[place], weights[place], out=below[place])
+            torch.mm(outs[place].T, ins[place], out=gradient)
+
+    return work
+
+
+def _update(run: training.Run) -> Work:
+    """One pass of torch's own optimiser over weights like those of the run."""
+    weights = [torch.nn.Parameter(parameter.detach().clone()) for parameter in run.model.parameters()]
+    for weight in weights:
+        weight.grad = torch.full_like(weight, 1e-3)
+    optimiser = torch.optim.AdamW(weights, fused=True)
+    return optimiser.step
+
+
+def cpu_seconds(works: list[Work]) -> list[list[float]]:
+    """CPU seconds of this thread for each, in turn, many times."""
+    times: list[list[float]] = [[] for _ in works]
+    for _ in range(REPEATS):
+        for work, own in zip(works, times):
+            start = thread_time()
+            work()
+            own.append(thread_time() - start)
+    return times
+
+
 def run(cell: Cell) -> Result:
-    mix = mixtures(cell)
-    X = torch.as_tensor(mix.D, dtype=torch.float32)
-    state = training.start(X, cell["pool"], Settings(), seed=0)
+    torch.set_num_threads(1)
+    X = torch.as_tensor(mixtures(cell).D, dtype=torch.float32)
+    settings = replace(Settings(), batch_size=cell["batch"])
+    state = training.start(X, cell["pool"], settings, seed=0)
+    plain = training.start(X, cell["pool"], replace(settings, ambiguity_weight=0.0), seed=0)
     with LargestTensor() as largest:
         training.one_epoch(state, X)
-    epoch, alone = best_times([lambda: training.one_epoch(state, X), products(state, X)], REPEATS)
+    bare = least(state, X)
+    works: list[Work] = [lambda: training.one_epoch(state, X), bare, lambda: training.one_epoch(plain, X)]
+    for work in works:
+        work()
+    epoch, alone, without = cpu_seconds(works)
     return {
-        "epoch_seconds": epoch,
-        "product_seconds": alone,
-        "ratio": epoch / alone,
+        "epoch": min(epoch),
+        "least": min(alone),
+        "ratio": min(epoch) / min(alone),
+        "median_ratio": median(one / other for one, other in zip(epoch, alone)),
+        "ratio_without": min(without) / min(alone),
+        "median_without": median(one / other for one, other in zip(without, alone)),
         "largest": largest.entries,
-        "expanded": len(X) * cell["pool"] * X.shape[1],
-        "threads": torch.get_num_threads(),
+        "expanded": min(cell["batch"], len(X)) * cell["pool"] * X.shape[1],
     }
 
 
 def main() -> None:
     given = parser(__doc__, "eb_epoch").parse_args()
     pool = 64 if given.smoke else 1024
-    cell = {"row": f"pool {pool}", **setting(16, 64, 20, random_state=100), "pool": pool}
-    runs = measure([cell], run, given)
+    cells = [
+        {"row": f"batch {batch}", **setting(16, 64, 30, random_state=100), "pool": pool, "batch": batch}
+        for batch in (64, 16)
+    ]
+    runs = measure(cells, run, given)
     lines = [
         {
             "pool": one["pool"],
-            "threads": one["threads"],
-            "epoch, ms": f"{1e3 * one['epoch_seconds']:.1f}",
-            "products, ms": f"{1e3 * one['product_seconds']:.1f}",
-            "ratio": f"{one['ratio']:.2f}",
+            "batch": one["batch"],
+            "epoch, CPU ms": f"{1e3 * one['epoch']:.0f}",
+            "least work, ms": f"{1e3 * one['least']:.0f}",
+            "ratio: best, median": f"{one['ratio']:.2f}, {one['median_ratio']:.2f}",
+            "without the ambiguity term": f"{one['ratio_without']:.2f}, {one['median_without']:.2f}",
             "largest tensor": f"{one['largest']:,}",
             "batch × pool × channels": f"{one['expanded']:,}",
         }
         for one in runs.table.to_dict("records")
     ]
-    asked = [check("epoch over its matrix products", runs.table["ratio"].max(), "<=", 2.5, "{:.2f}")]
+    asked = [
+        check(f"epoch over its least work, batch {one['batch']}", one["ratio"], "<=", ASKED, "{:.2f}")
+        for one in runs.table.to_dict("records")
+    ]
     report([lines, asked], runs, given)
 
 

@@ -132,6 +132,8 @@ def test_trilinear_runs_have_the_same_peaks(table):
     ratios = np.linalg.norm(second, axis=0) / np.linalg.norm(first, axis=0)
     np.testing.assert_allclose(np.sort(ratios), np.sort([0.5, 1 / 0.6, 0.3 / 0.8]), rtol=0.05)
     assert model.decoding_.left_out == ("trilinear",)
+    told = GMCR(n_components=3, constraints=Trilinear()).fit(D, runs=RUNS, order=TIMES)
+    np.testing.assert_array_equal(told.concentrations_, model.concentrations_)
 
 
 def test_closure_in_the_fit_gives_fractions(tmp_path):
@@ -237,6 +239,7 @@ def ask(*constraints, n_components=3, **more):
             ask(Unimodal("C"), order=np.arange(40), sample_weight=np.arange(40) + 1.0),
             "unimodal C binds samples to each other; fit without sample_weight",
         ),
+        (ask(Trilinear()), "trilinear compares slices place by place; give fit runs= and order="),
         (ask(Trilinear(RUNS[:3], TIMES[:3])), "Trilinear speaks of 3 samples, and there are 40"),
         (ask(ZeroRegion("S", np.full(30, True), components=1)), "nothing is left of component 1"),
         (ask(Closure(1.0), ZeroRegion("C", np.arange(40) == 4)), "what sample 4 may hold cannot sum to 1"),
@@ -271,7 +274,7 @@ def test_where_it_cannot_be_there_is_a_clear_word(call, message, table):
         (lambda: FixedValues("C", [[np.nan]]), "values of FixedValues must be a table of numbers"),
         (lambda: Trilinear([1, 1], [1, 1]), "two samples at the same place of a slice"),
         (lambda: Trilinear([1, 1], [1]), "2 slices and 1 modes"),
-        (lambda: Trilinear(None, None), "slices of Trilinear must be a list of labels"),
+        (lambda: Trilinear(None, [1]), "slices of Trilinear must be a list of labels"),
         (lambda: Closure(1.0, when="never"), 'when of Closure must be "fit" or "answer"'),
         (lambda: Closure(1.0, (0,), "answer"), 'Closure of some components needs when="fit"'),
         (lambda: Selectivity("C", (0, 1), components=1), "give component= and not components="),
@@ -297,6 +300,7 @@ def test_what_cannot_be_said(make, message):
         ("selectivity C 0:3 1", Selectivity("C", (0, 3), 1)),
         ("smooth S 7", Smooth("S", 7.0)),
         ("equal", Equal()),
+        ("trilinear", Trilinear()),
         ("kinetic A > B > C", Kinetic("A > B > C")),
         ("non-negative", NonNegative()),
         ("non-negative C", NonNegative(False)),
@@ -308,7 +312,7 @@ def test_constraints_in_words(text, one):
 
 
 @pytest.mark.parametrize(
-    "text", ["unimodel C", "unimodal", "unimodal C x", "zero S 3", "presence", "closure a", ""]
+    "text", ["unimodel C", "unimodal", "unimodal C x", "zero S 3", "presence", "closure a", "trilinear C", ""]
 )
 def test_words_that_are_none(text):
     with pytest.raises(InputError, match=r"no constraint|cannot be read|takes|must be"):

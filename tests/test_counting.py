@@ -12,11 +12,11 @@ from numpy.testing import assert_allclose
 from gmcr import GMCR, make_measured, make_mixtures
 from gmcr.counting import Gathered, gather, weighed
 from gmcr.counting.cleaning import cleaned
-from gmcr.counting.distribution import choosing, combined, smallest_range, stopping
-from gmcr.counting.forest import Forest, Learned, stored
+from gmcr.counting.distribution import smallest_range
 from gmcr.counting.left_over import of_blocks, of_law
 from gmcr.counting.likeness import of_likeness
 from gmcr.counting.neighbours import of_neighbours
+from gmcr.counting.net import Net, stored
 from gmcr.counting.numbers import cheap_numbers
 from gmcr.counting.weighing import doubt
 from gmcr.noise import Instrument
@@ -41,29 +41,6 @@ def model(made):
 # The distribution
 
 
-@given(scores=st.lists(st.floats(-20, 20), min_size=1, max_size=12))
-@pytest.mark.parametrize("distribution", [stopping, choosing])
-def test_a_distribution_is_one(distribution, scores):
-    chances = distribution(np.array(scores))
-    assert chances.sum() == pytest.approx(1.0)
-    assert chances.min() >= 0
-
-
-def test_the_chance_to_stop_given_that_a_count_is_reached():
-    chances = stopping(np.log([1 / 3, 1.0, 1e12]))  # stops with 1/4, 1/2, all but surely
-    assert chances.tolist() == pytest.approx([0.25, 0.375, 0.375])
-
-
-def test_the_chance_among_all():
-    assert choosing(np.log([1.0, 2.0, 5.0]) + 7).tolist() == pytest.approx([1 / 8, 1 / 4, 5 / 8])
-
-
-def test_two_distributions_by_their_weights():
-    one, other = np.array([0.2, 0.8]), np.array([0.5, 0.5])
-    assert combined((one, other), np.array([1.0, 3.0])).tolist() == pytest.approx([0.2, 0.8])
-    assert combined((one, one), np.array([1.0, 1.0])).tolist() == pytest.approx([0.04 / 0.68, 0.64 / 0.68])
-
-
 @settings(max_examples=100)
 @given(weights=st.lists(st.floats(0.001, 1), min_size=1, max_size=7), mass=st.floats(0.05, 0.99))
 def test_the_smallest_range_against_all_ranges(weights, mass):
@@ -78,35 +55,67 @@ def test_the_smallest_range_against_all_ranges(weights, mass):
 # What was learned
 
 
-def test_a_tree_by_hand():
-    """One split on the second column at 0.5, NaN to the right; 2 more than the leaf."""
-    forest = Forest(
-        names=np.array(["a", "b"]),
-        roots=np.array([0]),
-        column=np.array([1, 0, 0]),
-        threshold=np.array([0.5, 0.0, 0.0]),
-        missing_left=np.array([False, False, False]),
-        left=np.array([1, 1, 2]),
-        right=np.array([2, 1, 2]),
-        value=np.array([0.0, -1.0, 4.0]),
-        depth=np.array(2),
-        offset=np.array(2.0),
+def made_up_net(members=2, columns=3, seen=4, about=3, sharpness=0.7):
+    rng = np.random.default_rng(0)
+    return Net(
+        names=np.array(list("abcdefgh")[:columns]),
+        middle=rng.normal(size=columns),
+        half_range=rng.uniform(0.5, 2.0, columns),
+        own=rng.normal(size=(members, 2 * columns, seen)),
+        own_bias=rng.normal(size=(members, seen)),
+        about=rng.normal(size=(members, 2, about, seen, seen)),
+        about_bias=rng.normal(size=(members, 2, seen)),
+        last=rng.normal(size=(members, 2 * seen)),
+        sharpness=np.array(sharpness),
     )
-    values = np.array([[9.0, 0.5], [9.0, 0.6], [0.0, np.nan]])
-    np.testing.assert_allclose(forest.score(values), [1.0, 6.0, 6.0])
+
+
+def test_a_net_against_its_sums_by_hand():
+    """Each number of each candidate as a sum over its neighbours, one at a time."""
+    net, rng = made_up_net(), np.random.default_rng(1)
+    values = np.where(rng.random((5, 3)) < 0.2, np.nan, rng.normal(size=(5, 3)) * 4)
+    seen = np.zeros((5, 6))
+    for i, j in np.ndindex(5, 3):
+        missing = np.isnan(values[i, j])
+        seen[i, 3 + j] = missing
+        scaled = (values[i, j] - net.middle[j]) / net.half_range[j]
+        seen[i, j] = 0.0 if missing else min(max(scaled, -3.0), 3.0)
+
+    def about(z, weights, bias):
+        found = np.tile(bias, (5, 1))
+        for i, step in np.ndindex(5, 3):
+            if 0 <= i + step - 1 < 5:
+                found[i] += z[i + step - 1] @ weights[step]
+        return np.maximum(found, 0.0)
+
+    logs = np.zeros(5)
+    for n in range(2):
+        z = np.maximum(seen @ net.own[n] + net.own_bias[n], 0.0)
+        first = about(z, net.about[n, 0], net.about_bias[n, 0])
+        c = first + about(first, net.about[n, 1], net.about_bias[n, 1])
+        scores = z @ net.last[n, :4] + c @ net.last[n, 4:]
+        logs += np.log(np.exp(scores) / np.exp(scores).sum()) / 2
+    expected = np.exp(0.7 * logs) / np.exp(0.7 * logs).sum()
+    assert_allclose(net.chances(values), expected)
+
+
+@given(values=st.lists(st.floats(allow_infinity=True, allow_nan=True), min_size=12, max_size=12))
+def test_whatever_the_evidence_the_chances_are_a_distribution(values):
+    chances = made_up_net().chances(np.array(values).reshape(4, 3))
+    assert chances.sum() == pytest.approx(1.0)
+    assert chances.min() >= 0
 
 
 def test_what_is_stored_is_plain_and_fits_what_is_gathered(made):
     found = gather(made.D, evidence())
-    for forest in (stored().stop, stored().choice):
-        assert set(forest.names.tolist()) == set(found.names)
-        leaves = forest.left == np.arange(len(forest.left))
-        assert (forest.right[leaves] == np.flatnonzero(leaves)).all()
-        assert forest.column.max() < len(forest.names)
+    assert set(stored().names.tolist()) == set(found.names)
     arrays = stored().as_arrays()
     assert all(np.asarray(value).dtype != object for value in arrays.values())
-    again = Learned.of_arrays(arrays)
-    np.testing.assert_array_equal(again.choice.score(found.values), stored().choice.score(found.values))
+    again = Net.of_arrays(arrays)
+    order = [found.names.index(name) for name in again.names.tolist()]
+    np.testing.assert_array_equal(
+        again.chances(found.values[:, order]), stored().chances(found.values[:, order])
+    )
 
 
 # The evidence

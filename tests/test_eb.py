@@ -1,6 +1,7 @@
 """The paper's solver, formula by formula, against what the paper says of each."""
 
 import json
+import shutil
 import warnings
 from dataclasses import replace
 from itertools import combinations
@@ -13,7 +14,7 @@ torch = pytest.importorskip("torch")
 
 from gmcr import Decomposition, EBgMCR, certify, make_mixtures  # noqa: E402
 from gmcr.cli.app import main  # noqa: E402
-from gmcr.eb import anchor, networks, training  # noqa: E402
+from gmcr.eb import anchor, beyond, log, loss, networks, states, training  # noqa: E402
 from gmcr.eb.checkpoints import Bands, Checkpoint, Termination  # noqa: E402
 from gmcr.eb.networks import Model, Pass  # noqa: E402
 from gmcr.eb.settings import Settings, scaled_rate  # noqa: E402
@@ -38,7 +39,7 @@ def small_model(n_slots=6, n_channels=10, settings=PAPER, signed=False, dtype=to
 
 def evaluated(model, X):
     size, spread = float(X.square().sum()), float((X - X.mean(dim=0)).square().sum())
-    return training.evaluate(model, X, size, spread)
+    return training.evaluate(model, X, size, spread)[0]
 
 
 # The gate
@@ -109,8 +110,8 @@ def test_pool_has_unit_norm_and_signs_only_where_asked():
     signed = small_model(signed=True)
     assert (signed.pool() < 0).any()
     X = torch.rand(20, 10, generator=random(), dtype=torch.float64)
-    assert (signed.amounts(X) < 0).any()
-    assert (small_model().amounts(X) >= 0).all()
+    assert (signed.evaluate(X).amounts < 0).any()
+    assert (small_model().evaluate(X).amounts >= 0).all()
 
 
 def test_evaluation_reconstructs_from_selected_slots_alone():
@@ -126,6 +127,16 @@ def test_evaluation_reconstructs_from_selected_slots_alone():
         torch.testing.assert_close(out.fit[m], expected.to(torch.float64))
 
 
+def test_evaluation_with_the_gates_noise_is_another_draw_each_time():
+    model = small_model(n_slots=40)
+    X = torch.rand(50, 10, generator=random(), dtype=torch.float64)
+    out = model.evaluate(X, random(1))
+    expected = torch.sigmoid(out.gap - PAPER.gap_floor).mean()  # P(gap + logistic noise > floor)
+    assert float(out.gate.mean()) == pytest.approx(float(expected), abs=0.03)
+    assert not torch.equal(out.gate, model.evaluate(X, random(2)).gate)
+    assert torch.equal(model.evaluate(X).gate, model.evaluate(X).gate)
+
+
 def test_mean_energy_starts_near_the_offset():
     X = torch.rand(30, 10, generator=random(), dtype=torch.float64)
     assert evaluated(small_model(), X).mean_energy == pytest.approx(1.6, abs=0.2)
@@ -139,8 +150,8 @@ def test_ambiguity_is_the_mean_kernel_over_pairs_in_use():
     gating = torch.zeros(3, 6, dtype=torch.float64)
     gating[0, 1], gating[1, 3], gating[2, 4], gating[0, 5] = 0.9, 0.6, 0.51, 0.5  # slot 5 is not above 0.5
     pairs = [float(torch.exp(-(pool[i] - pool[j]).square().sum() / 2)) for i, j in combinations((1, 3, 4), 2)]
-    assert float(training.ambiguity_term(pool, gating, 0.5, 1.0)) == pytest.approx(np.mean(pairs))
-    assert float(training.ambiguity_term(pool, gating * 0.5, 0.5, 1.0)) == 0.0
+    assert float(loss.ambiguity_term(pool, gating, 0.5, 1.0)) == pytest.approx(np.mean(pairs))
+    assert float(loss.ambiguity_term(pool, gating * 0.5, 0.5, 1.0)) == 0.0
 
 
 def test_terms_are_means():
@@ -148,9 +159,9 @@ def test_terms_are_means():
     gating = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.5, 0.0]])
     out = Pass(torch.full((2, 3, 2), 3.0), gating, gating, gating, pool, torch.zeros(2, 5))
     only = replace(PAPER, usage_weight=0.0, energy_weight=0.0, ambiguity_weight=0.0)
-    assert float(training.total_loss(X, out, 1.0, only)) == 1.0
-    assert float(training.total_loss(X, out, 1.0, replace(only, usage_weight=1.0))) == 1.25
-    assert float(training.total_loss(X, out, 1.0, replace(only, energy_weight=1.0))) == 10.0
+    assert float(loss.total_loss(X, out, 1.0, only)) == 1.0
+    assert float(loss.total_loss(X, out, 1.0, replace(only, usage_weight=1.0))) == 1.25
+    assert float(loss.total_loss(X, out, 1.0, replace(only, energy_weight=1.0))) == 10.0
 
 
 @pytest.mark.parametrize("term", ["fit_weight", "usage_weight", "energy_weight", "ambiguity_weight"])
@@ -164,7 +175,8 @@ def test_gradients_of_every_term_against_finite_differences(term, signed):
     X = torch.rand(5, 6, generator=random(1), dtype=torch.float64)
 
     def value():
-        return training.total_loss(X, model(X, 0.7, random(2)), 1.0, settings)
+        out = model.gated(model.energy(X), model.concentration(X), model.pool(), 0.7, random(2))
+        return loss.total_loss(X, out, 1.0, settings)
 
     model.zero_grad()
     value().backward()
@@ -176,15 +188,51 @@ def test_gradients_of_every_term_against_finite_differences(term, signed):
         for index in range(0, flat.numel(), max(1, flat.numel() // 5)):
             old = float(flat[index])
             flat[index] = old + step
-            up = float(value())
+            up = float(value().detach())
             flat[index] = old - step
-            down = float(value())
+            down = float(value().detach())
             flat[index] = old
             gradient = gradients[name]
             found = 0.0 if gradient is None else float(gradient.view(-1)[index])
             assert found == pytest.approx((up - down) / (2 * step), rel=1e-4, abs=1e-7)
             checked += found != 0.0
     assert checked > 3
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_step_is_that_of_torchs_autograd_and_optimiser(signed):
+    settings = replace(PAPER, energy_weight=0.1, ambiguity_weight=0.1)  # all terms felt
+    X = torch.rand(7, 8, generator=random(1), dtype=torch.float64)
+    run = training.start(X, 5, settings, signed=signed)
+    run.usage_weight, run.slot_weight = 0.3, 0.2
+    twin = small_model(5, 8, settings, signed)
+    twin.load_state_dict(run.model.state_dict())
+    theirs = torch.optim.AdamW(
+        twin.parameters(),
+        lr=5e-4,
+        betas=(0.9, 0.995),
+        eps=1e-8,
+        weight_decay=1e-3,
+        fused=False,
+        foreach=False,
+    )
+    for step in range(4):
+        run.random = random(step)
+        training.learn(run, X, run.model.inside(X), 0.7)
+        out = twin.gated(twin.energy(X), twin.concentration(X), twin.pool(), 0.7, random(step))
+        theirs.zero_grad()
+        loss.total_loss(X, out, 0.3, settings, 0.2).backward()
+        theirs.step()
+        for name, weights in run.model.state_dict().items():
+            torch.testing.assert_close(weights, twin.state_dict()[name], rtol=1e-9, atol=1e-12)
+
+
+def test_the_first_step_of_an_epoch_takes_the_networks_values_from_the_evaluation_before():
+    X = torch.rand(12, 10, generator=random(1))
+    run = training.start(X, 6, replace(PAPER, batch_size=5))
+    training.one_epoch(run, X)
+    for ahead, now in zip(run.ahead.energy, run.model.inside(X).energy, strict=True):
+        assert torch.equal(ahead, now)
 
 
 # Schedules
@@ -299,6 +347,61 @@ def test_metrics_are_the_papers():
     assert found.single_users == (chosen.sum(axis=0) == 1).sum()
 
 
+# What the paper does not do
+
+
+def test_noise_and_count_are_read_off_the_singular_values():
+    mix = make_mixtures(n_components=6, n_samples=80, snr_db=25, n_features=120, random_state=3)
+    X = torch.as_tensor(mix.D, dtype=torch.float32)
+    assert beyond.noise_variance(X) == pytest.approx(np.mean(mix.sigma**2), rel=0.05)
+    parts = beyond._parts(X)
+    assert len(parts) == 11  # two of each vector above the noise, but one of the first
+    assert (parts >= 0).all()
+
+
+@pytest.mark.parametrize("start", ["samples", "singular"])
+def test_starts_are_as_long_as_the_random_one_and_near_what_they_start_from(start):
+    mix = make_mixtures(n_components=4, n_samples=20, snr_db=25, n_features=60, random_state=3)
+    X = torch.as_tensor(mix.D, dtype=torch.float32)
+    run = training.start(X, 50, replace(PAPER, start=start))
+    plain = training.start(X, 50, PAPER)
+    torch.testing.assert_close(
+        run.model.profile.norm(dim=1), plain.model.profile.norm(dim=1), rtol=0.1, atol=0
+    )
+    towards = X if start == "samples" else torch.as_tensor(beyond._parts(X), dtype=torch.float32)
+    cosines = run.model.pool() @ torch.nn.functional.normalize(towards, dim=1).T
+    own = torch.arange(50) % len(towards)
+    assert (cosines[torch.arange(50), own] > 0.98).all()
+    assert (run.model.profile >= 0).all()
+    assert torch.equal(run.model.energy[0].weight, plain.model.energy[0].weight)
+    with pytest.raises(InputError, match="start must be one of random, samples, singular, not 'best'"):
+        replace(PAPER, start="best")
+
+
+def test_slots_in_use_and_what_they_cost():
+    gating = torch.tensor([[1.0, 0.5, 0.0], [1.0, 0.5, 0.0]], requires_grad=True)
+    used = loss.slots_in_use(gating)
+    assert used.tolist() == [1.0, 0.75, 0.0]
+    used.sum().backward()
+    assert gating.grad[0].tolist() == [0.0, 0.5, 1.0]  # a slot with another user costs nothing more
+    # A slot in use costs p · channels · σ² of the sum of squares over samples and channels.
+    weight = replace(PAPER, slot_price=2.5).slot_target(0.009, 0.04, 256, 64)
+    assert weight / 256 * 64 * 512 == pytest.approx(2.5 * 512 * 0.04)
+    assert replace(PAPER, slot_price=2.5).slot_target(0.01, 0.04, 256, 64) == 0.0
+
+
+def test_prices_from_the_noise_come_when_the_run_reconstructs():
+    X = torch.rand(20, 12, generator=random())
+    run = training.start(X, 6, replace(PAPER, slot_price=2.5), usage_schedule="noise")
+    found = training.evaluate(run.model, X, run.size, run.spread)[0]
+    training.reprice(run, replace(found, nmse=0.02), X)
+    assert (run.usage_weight, run.slot_weight) == (0.0, 0.0)
+    training.reprice(run, replace(found, nmse=0.009, count=3), X)
+    assert run.usage_weight == pytest.approx(0.05 * run.noise * 2 * np.log(6 * 3 * 20 / 0.05) * 6 / 12)
+    assert run.slot_weight == pytest.approx(0.05 * 2.5 * run.noise * 6 / 20)
+    assert training.start(X, 6, PAPER).noise == 0.0  # the paper's solver is told nothing
+
+
 # Anchors
 
 
@@ -349,28 +452,89 @@ def test_a_seed_is_a_run(mix):
     assert not np.allclose(first.history_["nmse"], other.history_["nmse"])
 
 
+@pytest.mark.parametrize("batch_size", [16, 64])
 @pytest.mark.parametrize("killed_at", [7, 20])
-def test_a_killed_run_goes_on_as_if_nothing_had_been(mix, tmp_path, killed_at):
-    whole = short_run(mix, max_epochs=40)
+def test_a_killed_run_goes_on_bit_for_bit(mix, tmp_path, killed_at, batch_size):
+    options = {"max_epochs": 40, "lowest_band": -5.0, "settings": replace(PAPER, batch_size=batch_size)}
+    whole = short_run(mix, **options)
 
     def kill(row):
         if row.epoch == killed_at:
             raise SystemExit
 
+    def files():
+        return sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".pt")
+
     with pytest.raises(SystemExit):
-        short_run(mix, max_epochs=40, folder=tmp_path, save_every=5, callback=kill)
-    state = tmp_path / training.STATE_FILE
-    assert state.exists()
-    resumed = short_run(mix, max_epochs=40, folder=tmp_path, save_every=5)
-    np.testing.assert_allclose(resumed.history_, whole.history_, rtol=1e-5, atol=1e-8)
-    np.testing.assert_allclose(resumed.final_.components, whole.final_.components, atol=1e-5)
-    assert training.read_margins(tmp_path, 16).shape == (40, 16)
-    assert len((tmp_path / training.HISTORY_FILE).read_text().splitlines()) == 41
+        short_run(mix, **options, folder=tmp_path, save_every=5, callback=kill)
+    resumed = short_run(mix, **options, folder=tmp_path, save_every=5)
+    pd.testing.assert_frame_equal(resumed.history_, whole.history_, check_exact=True)
+    np.testing.assert_array_equal(resumed.final_.components, whole.final_.components)
+    assert len(whole.bands_) > 2
+    for own, other in zip(resumed.bands_, whole.bands_, strict=True):
+        assert own.epoch == other.epoch
+        np.testing.assert_array_equal(own.decomposition.concentrations, other.decomposition.concentrations)
+    np.testing.assert_array_equal(resumed._mean_gaps, whole._mean_gaps)
+    assert log.read_margins(tmp_path, 16).shape == (40, 16)
+    assert len((tmp_path / log.HISTORY_FILE).read_text().splitlines()) == 41
+    assert len(files()) == len(whole.bands_) + 1  # each state once
+
+
+def test_a_run_killed_without_warning_loses_only_what_came_after_its_last_state(mix, tmp_path):
+    options = {"max_epochs": 40, "lowest_band": -5.0}
+    whole = short_run(mix, **options)
+    copy = tmp_path / "as it was"
+
+    def look(row):
+        if row.epoch == 17:  # between two states, with logs that are ahead of the state
+            shutil.copytree(tmp_path / "run", copy)
+
+    short_run(mix, **options, folder=tmp_path / "run", save_every=7, callback=look)
+    resumed = short_run(mix, **options, folder=copy, save_every=7)
+    pd.testing.assert_frame_equal(resumed.history_, whole.history_, check_exact=True)
+    np.testing.assert_array_equal(resumed._mean_gaps, whole._mean_gaps)
+
+
+def test_a_state_does_not_grow_with_the_run_nor_memory_with_its_checkpoints(mix, tmp_path):
+    X = torch.as_tensor(mix.D, dtype=torch.float32)
+    run = training.start(X, 16, PAPER, lowest_band=-5.0, folder=tmp_path)
+    sizes, places, epochs = [], set(), set()
+    for most in (150, 300):
+        while run.epoch < most:
+            training.one_epoch(run, X)
+            places |= {kept.tensors["profile"].data_ptr() for kept in run.bands.kept.values()}
+            epochs |= {kept.epoch for kept in run.bands.kept.values()}
+        states.save(run, X, run.log)
+        sizes.append((tmp_path / states.STATE_FILE).stat().st_size)
+    assert sizes[1] < 1.05 * sizes[0]
+    assert len(places) <= len(run.bands.kept) + 1 < len(epochs)  # many checkpoints, few places
+
+
+def test_an_epoch_that_was_interrupted_is_no_state(mix, tmp_path, monkeypatch):
+    options = {"max_epochs": 20, "settings": replace(PAPER, batch_size=16)}
+    whole, learn, steps = short_run(mix, **options), training.learn, []
+
+    def interrupted(*arguments):
+        steps.append(learn(*arguments))
+        if len(steps) == 3 * 11 + 2:  # three steps an epoch
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "learn", interrupted)
+    with pytest.warns(UserWarning, match="interrupted"):
+        assert short_run(mix, **options, folder=tmp_path, save_every=5).n_epochs_ == 11
+    monkeypatch.setattr(training, "learn", learn)
+    resumed = short_run(mix, **options, folder=tmp_path, save_every=5)
+    pd.testing.assert_frame_equal(resumed.history_, whole.history_, check_exact=True)
+
+
+def test_a_folder_of_another_run_is_refused(mix, tmp_path):
+    short_run(mix, folder=tmp_path)
+    state = tmp_path / states.STATE_FILE
     with pytest.raises(FileError, match="other data or settings"):
-        short_run(mix, max_epochs=40, folder=tmp_path, learning_rate=1e-3)
+        short_run(mix, folder=tmp_path, learning_rate=1e-3)
     state.write_bytes(b"not a state")
     with pytest.raises(FileError, match="not the state of a run"):
-        short_run(mix, max_epochs=40, folder=tmp_path)
+        short_run(mix, folder=tmp_path)
 
 
 def test_interrupted_run_keeps_what_it_has(mix):

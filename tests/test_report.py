@@ -38,8 +38,11 @@ from gmcr.reporting.words import listed
 from gmcr.text import block_means, thinned
 from gmcr.theory.certificate import Certificate
 from gmcr.theory.feasible_bands import Ambiguity, Band
+from gmcr.trust import Trust
+from gmcr.trust.checks import WORDS
 from gmcr.window.evidence import Evidence
 
+SAID = [word.capitalize() for word in WORDS]
 SECTIONS = ["answer", "count", "profiles", "concentrations", "supports", "fit", "separation", "noise"]
 SECTIONS += ["certificate", "reproduce", "citation"]
 NASTY = (
@@ -133,6 +136,7 @@ def contents_of(n_components=4, n_samples=40, n_channels=120, *, names=True, see
             n_components, n_components, n_components, "cost", 4, 4, 2, True, {1: 0.99, 2: 0.98, 3: 0.5}
         ),
         "rank": rank,
+        "trust": made_up_trust(found.component_names or [f"component {j}" for j in range(n_components)]),
         "certificate": certificate,
         "ambiguity": Ambiguity(bands),
         "groups": [[0, 1]],
@@ -151,6 +155,29 @@ def contents_of(n_components=4, n_samples=40, n_channels=120, *, names=True, see
         "pixels": np.arange(n_samples),
     }
     return Contents(found, **(facts | changes))
+
+
+def made_up_trust(names, verdict="use with care"):
+    """A verdict that the second check decided, with one component in doubt."""
+    checks = pd.DataFrame(
+        {
+            "name": ["count", "fit", "supports"],
+            "number": ["97 %", NASTY[0], "90 %"],
+            "limit": "80 %",
+            "verdict": ["use it", verdict, "use it"],
+            "todo": ["compare", "look at what is left over", "do not rely on it"],
+        }
+    )
+    words = [verdict, *["use it"] * (len(names) - 1)]
+    components = pd.DataFrame(
+        {"component": names, "verdict": words, "right": 0.6, "wrong": 0.1, "todo": "mixed up"}
+    )
+    rates = pd.DataFrame(
+        [[0.8, 0.18, 0.02], [0.4, 0.3, 0.3], [0.05, 0.1, 0.85]],
+        index=["use it", "use with care", "do not use"],
+        columns=["right", "in between", "wrong"],
+    )
+    return Trust(verdict, 0.55, 0.2, checks, components, rates)
 
 
 # A strict reader of HTML
@@ -303,8 +330,8 @@ def test_a_report_without_facts_says_what_is_missing():
     text = Reader(render(bare)).text
     for subject in ("Rank rules", "Fit of each sample", "Certificate"):
         assert f"{subject}: {collecting.NO_DATA}" in text
-    assert "Not checked" in text
-    assert [check.status for check in checks(bare)] == [NONE, NONE, NONE, GOOD, NONE]
+    assert f"Not judged: {collecting.NO_DATA}" in text
+    assert [check.status for check in checks(bare)] == [NONE, NONE, NONE, GOOD]
 
 
 def odd_cases():
@@ -480,15 +507,29 @@ def test_the_answer_is_two_sentences(contents):
     assert named.component_names[1] == NASTY[1]
 
 
-def test_checks_go_by_the_facts(contents):
-    status = {check.subject: check.status for check in checks(contents)}
+def test_checks_are_those_of_the_verdict(contents):
+    found = checks(contents)
+    assert [check.subject for check in found[:3]] == ["Count", "Fit", "Supports"]
+    assert [check.status for check in found[:4]] == [GOOD, CARE, GOOD, CARE]
+    assert found[1].text.endswith(" Look at what is left over.")
+    assert found[3].text == "use with care: mixed up."
+    text = Reader(render(contents)).text
+    assert "Use with care (fit): of simulated answers like this one, 55 % are right and 20 % wrong." in text
+    assert 'that were headed "use with care", 40 % were right and 30 % wrong.' in text
+    denied = replace(contents, certificate=replace(contents.certificate, verdict="unsupported"))
+    assert "Certificate" in [check.subject for check in checks(denied)]
+
+
+def test_checks_go_by_the_facts_where_nothing_was_judged(contents):
+    plain = replace(contents, trust=None)
+    status = {check.subject: check.status for check in checks(plain)}
     assert (status["Count"], status["Fit"], status["Uniqueness"]) == (GOOD, GOOD, CARE)
-    doubtful = replace(contents, count=replace(contents.count, low=3), known=np.arange(40) > 10)
+    doubtful = replace(plain, count=replace(contents.count, low=3), known=np.arange(40) > 10)
     status = {check.subject: check.status for check in checks(doubtful)}
     assert (status["Count"], status["Fit"]) == (CARE, CARE)
     for harmless in ({"closed": True}, {"within_noise": True}):
         bands = tuple(replace(band, **harmless) for band in contents.ambiguity.bands)
-        assert checks(replace(contents, ambiguity=Ambiguity(bands)))[3].status == GOOD
+        assert checks(replace(plain, ambiguity=Ambiguity(bands)))[3].status == GOOD
 
 
 def test_groups_name_the_one_that_is_never_alone():
@@ -783,12 +824,13 @@ def test_fit_ends_with_count_verdict_and_report(run_copy, capsys):
     assert main(["fit", data, "-o", run]) == 0
     out = capsys.readouterr().out
     assert "5 components" in out
-    assert "onsistent with the data" in out
+    assert any(f"{word}: of simulated answers" in out or f"{word} (" in out for word in SAID)
     assert out.splitlines()[-1] == f"Report: {run_copy / 'again' / 'report.html'}"
     assert main(["fit", data, "-o", run, "--components", "5", "--force", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["report"] == str(run_copy / "again" / "report.html")
-    assert told["verdict"] == "consistent"
+    assert told["verdict"] in WORDS
+    assert told["certificate"] == "consistent"
     assert {"report.html", "report.gmcr", "figures"} <= set(told["written"])
     assert (run_copy / "again" / "figures" / "profiles.svg").exists()
 
@@ -812,9 +854,11 @@ def test_report_is_computed_anew_with_the_data(run_copy, capsys):
     for name in ("report.html", "report.gmcr"):
         (run_copy / "run" / name).unlink()
     assert main(["report", str(run_copy / "run")]) == 0
-    assert "Not certified: it takes the samples" in capsys.readouterr().out
+    assert "Not judged: it takes the samples" in capsys.readouterr().out
     assert main(["report", str(run_copy / "run"), str(run_copy / "mix.csv"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["verdict"] in ("consistent", "unsupported")
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] in WORDS
+    assert told["certificate"] in ("consistent", "unsupported")
     after = Reader((run_copy / "run" / "report.html").read_text())
     assert after.tables == before.tables
     assert json.loads(after.data) == json.loads(before.data)
@@ -826,7 +870,9 @@ def test_reports_kept_by_the_first_version_are_made_anew(tmp_path, capsys):
     names = "component,name,verdict,hit,hqi\n1,glucose,named,glucose,99.0\n"
     (tmp_path / "run" / "matches.csv").write_text(names)
     assert main(["report", str(tmp_path / "run")]) == 0
-    assert capsys.readouterr().out.startswith("Consistent with the data, not proved: R fails (0 of 3 comp")
+    assert capsys.readouterr().out.startswith(
+        "Not judged: nothing was kept of it: gmcr report RUN DATA judges it."
+    )
     read = Reader((tmp_path / "run" / "report.html").read_text())
     different = [row[-1] for row in read.tables["table-components"][1:]]
     assert different == ["yes: 45.7% to 49.3% of the signal", "not beyond noise", "not beyond noise"]

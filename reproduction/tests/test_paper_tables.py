@@ -359,6 +359,9 @@ def test_the_document_is_made_of_results(tmp_path):
     assert "0.123" in text
     for experiment in EXPERIMENTS.values():
         assert f"`gmcr-paper {experiment.name}`" in text
+    main, _, appendix = text.partition("## Appendix: EB-gMCR with small pools")
+    assert "pool 64, 200 epochs" in appendix  # no run of the paper's size
+    assert "pool 64" not in main.replace("A pool of 64", "")
     figures = re.findall(r"\]\((figures/paper/[\w-]+\.png)\)", text)
     assert "figures/paper/gate.png" in figures
     for figure in figures:

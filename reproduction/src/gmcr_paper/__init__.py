@@ -1,6 +1,9 @@
 """The paper's tables and figures, one file each, run again, and the methods it compares with.
 
     cli.py           the command `gmcr-paper NAME`
+    solver.py        EB-gMCR at its own size: its statements point by point, the runs, what goes further
+    long/            those runs, hours each, in the background: the command `gmcr-paper-long`
+    predictions.py   what each of them was expected to show
     registry.py      all tables and figures, by the names that the command knows
     counts.py, count_figure.py, bands.py, ard.py, runtime.py, supports.py, support_bands.py, ablation.py,
     real_table.py, real_figure.py, phi.py, reuse.py, gate.py

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from gmcr_paper import published
-from gmcr_paper.energy_cells import energy_run, size_name, sizes, success_band
+from gmcr_paper.baselines.search import SUCCESS_BANDS
+from gmcr_paper.energy_cells import Size, energy_run, of_size, size_of, sizes, success_band
 from gmcr_paper.experiment import Asked, Experiment, Found
 from gmcr_paper.results import Record
 from gmcr_paper.running import Run
@@ -58,31 +60,49 @@ def shows(found: Found) -> Sequence[Table]:
     sections = [(cell, size) for cell in cells for size in _sizes(found, *cell)]
     tables = []
     note = truth_note(found, [(n, ratio, snr) for ratio, snr, n in cells])
-    for pool, epochs in sorted({size for _, size in sections}):
+    for size in sorted({size for _, size in sections}):
         rows = [
-            _row(found, ratio, snr, n, pool, epochs, without)
-            for (ratio, snr, n), size in sections
-            if size == (pool, epochs)
+            _row(found, ratio, snr, n, size, without)
+            for (ratio, snr, n), own in sections
+            if own == size
             for without in TERMS
         ]
-        name = f"ablation-{pool}-{epochs}" if len({size for _, size in sections}) > 1 else "ablation"
-        title = f"Ablation of EB-gMCR, {size_name(pool, epochs)}: one term removed at a time"
+        name = (
+            f"ablation-{size.pool}-{size.epochs}" if len({size for _, size in sections}) > 1 else "ablation"
+        )
+        title = f"Ablation of EB-gMCR, {size}: one term removed at a time"
         tables.append(Table(name, title, COLUMNS, tuple(rows), (NOTE, note)))
     return tables or [Table("ablation", "Ablation of EB-gMCR", COLUMNS, ())]
 
 
-def _sizes(found: Found, ratio: int, snr: int, n: int) -> list[tuple[int, int]]:
-    """Pools and epochs for which some term was removed."""
+def _sizes(found: Found, ratio: int, snr: int, n: int) -> list[Size]:
+    """Sizes for which some term was removed."""
     whole = [
         sizes(found, ratio=ratio, snr=snr, n=n, without=without) for without in TERMS if without != "nothing"
     ]
     return sorted({size for one in whole for size in one})
 
 
-def _row(found: Found, ratio: int, snr: int, n: int, pool: int, epochs: int, without: str) -> tuple[str, ...]:
-    records = found.select("eb", ratio=ratio, snr=snr, n=n, pool=pool, epochs=epochs, without=without)
+def _row(found: Found, ratio: int, snr: int, n: int, size: Size, without: str) -> tuple[str, ...]:
+    where = {"ratio": ratio, "snr": snr, "n": n, "without": without}
+    records = of_size(found, size, **where)
     paper = published.ABLATION.get((ratio, snr, "full" if without == "nothing" else without), (NONE,) * 3)
-    return (f"{ratio}N", str(snr), TERMS[without], *paper, str(n), *ablation_cells(records))
+    cells = ablation_cells(records) if records else _on_the_way(found, size, **where)
+    return (f"{ratio}N", str(snr), TERMS[without], *paper, str(n), *cells)
+
+
+def _on_the_way(found: Found, size: Size, **where: Any) -> tuple[str, ...]:
+    """The same of longer runs, where they stood at that epoch."""
+    longer = [r for r in found.select("eb", **where) if size_of(r)._replace(epochs=size.epochs) == size]
+    looks = [look for r in longer for look in r["course"] or () if look["epoch"] == size.epochs]
+    if not looks:
+        return ablation_cells([])
+    low = f"{SUCCESS_BANDS[where['ratio'], where['snr']][0]:g}"
+    kept = [look["fewest"][low] for look in looks if low in look["fewest"]]
+    fewest = [min(look["fewest"].values(), default=None) for look in looks]
+    count = mean_sd(kept, "{:.1f}") if kept else NONE
+    ways = f"{len(kept)} of {len(looks)}, on the way of longer runs"
+    return (NONE, count, NONE, NONE, NONE, mean_sd(fewest, "{:.1f}"), ways)
 
 
 def ablation_cells(records: Sequence[Record]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gmcr_paper import published
 from gmcr_paper.counts import FULL, QUICK, RATIO, SNRS
-from gmcr_paper.energy_cells import short_name, sizes, success_band
+from gmcr_paper.energy_cells import of_size, sizes, success_band
 from gmcr_paper.experiment import Asked, Experiment, Found
 from gmcr_paper.figures import Figure, count_axis, legend_below, looks
 from gmcr_paper.methods import METHODS
@@ -119,11 +119,11 @@ def _series(found: Found, snr: int) -> dict[str, list[tuple[int, float]]]:
         for record in found.select("synthetic", method=method, ratio=RATIO, snr=snr):
             lines.setdefault(METHODS[method], []).append((record["n"], record["count"]))
     where = {"ratio": RATIO, "snr": snr, "without": "nothing"}
-    for pool, epochs in sizes(found, **where):
-        for record in found.select("eb", **where, pool=pool, epochs=epochs):
+    for size in sizes(found, **where):
+        for record in of_size(found, size, **where):
             band = success_band(record)
             if band is not None:
-                label = f"{METHODS['eb']} ({short_name(pool, epochs)})"
+                label = f"{METHODS['eb']} ({size.short})"
                 lines.setdefault(label, []).append((record["n"], band["count"]))
     return {
         label: [

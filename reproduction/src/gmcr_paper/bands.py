@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from gmcr_paper import published
-from gmcr_paper.energy_cells import QUICK_N, band_of, energy_run, short_name, size_name, sizes
+from gmcr_paper.energy_cells import QUICK_N, band_of, energy_run, of_size, sizes
 from gmcr_paper.experiment import Asked, Experiment, Found
 from gmcr_paper.figures import Figure, count_axis, legend_below, looks
 from gmcr_paper.running import Run
@@ -52,8 +52,8 @@ def _rows(found: Found, ratio: int, snr: int) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     where = {"ratio": ratio, "snr": snr, "without": "nothing"}
     for n in found.values("n", "eb", **where):
-        for pool, epochs in sizes(found, **where, n=n):
-            records = found.select("eb", **where, n=n, pool=pool, epochs=epochs)
+        for size in sizes(found, **where, n=n):
+            records = of_size(found, size, **where, n=n)
             for low in EDGES:
                 kept = [band for record in records if (band := band_of(record, low)) is not None]
                 paper = published.BANDS.get((ratio, snr, low, n), NONE)
@@ -64,7 +64,7 @@ def _rows(found: Found, ratio: int, snr: int) -> list[tuple[str, ...]]:
                         f"{ratio}N",
                         str(snr),
                         str(n),
-                        size_name(pool, epochs),
+                        str(size),
                         f"{low:g}–{low + WIDTH:g}",
                         paper,
                         mean_sd([band["count"] for band in kept], "{:.1f}") if kept else "not entered",
@@ -89,8 +89,8 @@ def _figure(found: Found) -> Figure | None:
         for letter, panel, (ratio, snr) in zip("abcd", axes.flat, panels):
             where: dict[str, Any] = {"ratio": ratio, "snr": snr, "without": "nothing"}
             run = sizes(found, **where)[-1:]
-            records = [r for size in run for r in found.select("eb", **where, pool=size[0], epochs=size[1])]
-            size = short_name(*run[0]) if run else "not run"
+            records = [record for size in run for record in of_size(found, size, **where)]
+            size = run[0].short if run else "not run"
             panel.set_title(f"({letter}) {ratio}N samples, {snr} dB, {size}", loc="left")
             panel.axhline(1.0, color="0.4", linewidth=0.8)
             for place, low in enumerate(EDGES):

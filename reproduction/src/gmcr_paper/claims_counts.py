@@ -7,7 +7,6 @@ from typing import Any
 
 from gmcr_paper import counts, published
 from gmcr_paper.baselines.search import SUCCESS_BANDS
-from gmcr_paper.energy_cells import largest, success_band, told_sizes
 from gmcr_paper.experiment import Claim, Found, unmet
 from gmcr_paper.methods import METHODS
 from gmcr_paper.tables import span
@@ -22,7 +21,6 @@ WHY = {
     "mcr-als": "ours starts from the purest samples and converges; the paper's ends worse than the mean",
     "ard-oracle": "",
     "ard-tuned": "",
-    "eb": "the paper trains pools of 1024 slots for hours on a GPU; see the pools and epochs run here",
 }
 
 
@@ -30,10 +28,6 @@ def counts_claims(found: Found) -> list[Claim]:
     return [
         *(_row_claim(found, method) for method in counts.ROWS if method in WHY),
         *(_band_claim(found, snr) for snr in counts.SNRS),
-        *(
-            _energy_claim(found, ratio, limit, lines)
-            for ratio, limit, lines in ((4, 0.05, "786"), (8, 0.04, "113"))
-        ),
         _told(found),
         _window_claim(found),
     ]
@@ -42,16 +36,12 @@ def counts_claims(found: Found) -> list[Claim]:
 def lines_of(found: Found, method: str, n: int, snr: int) -> list[dict[str, Any]]:
     """What the runs of a cell enter in the table."""
     where = {"n": n, "ratio": counts.RATIO, "snr": snr}
-    if method in ("eb", "eb-refined"):
-        records = largest(found, **where, without="nothing")
-        return [line for record in records if (line := counts.energy_line(record, method)) is not None]
     return [record.result for record in found.select("synthetic", method=method, **where)]
 
 
 def cells(found: Found) -> list[tuple[int, int]]:
     """(N, dB) that have runs."""
-    records = (*found.select("synthetic", ratio=counts.RATIO), *found.select("eb", ratio=counts.RATIO))
-    return sorted({(record["n"], record["snr"]) for record in records})
+    return sorted({(r["n"], r["snr"]) for r in found.select("synthetic", ratio=counts.RATIO)})
 
 
 def _row_claim(found: Found, method: str) -> Claim:
@@ -96,22 +86,6 @@ def _band_claim(found: Found, snr: int) -> Claim:
     why = "the band can only be reached by fitting noise" if min(bare) < low else "the band is an underfit"
     inside = all(low <= r2 < high for r2 in (*bare, *refitted))
     return Claim(statement, "6230", f"[{low}, {high})", ours, inside, why)
-
-
-def _energy_claim(found: Found, ratio: int, limit: float, lines: str) -> Claim:
-    statement = f"EB-gMCR's count at 30 dB is within {limit:.0%} of the truth ({ratio}N samples)"
-    own = [(published.mean(published.BANDS[ratio, 30, 0.99, n]) or 0.0) / n - 1 for n in published.COUNTED]
-    paper = f"its own table: {min(own):+.0%} to {max(own):+.0%}"
-    kept = [
-        (record, band)
-        for record in largest(found, ratio=ratio, snr=30, without="nothing")
-        if (band := success_band(record)) is not None
-    ]
-    if not kept:
-        return unmet(statement, lines, paper)
-    shares = [band["count"] / record["n"] - 1 for record, band in kept]
-    ours = f"{min(shares):+.0%} to {max(shares):+.0%}{told_sizes([record for record, _ in kept])}"
-    return Claim(statement, lines, paper, ours, max(map(abs, shares)) <= limit, WHY["eb"])
 
 
 # Asked of gmcr

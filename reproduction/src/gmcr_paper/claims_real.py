@@ -13,7 +13,6 @@ from gmcr_paper.tables import NONE, span
 NEAR_R2 = 0.01
 NEAR_C = {"carbs": 0.03, "nir": 3.0}
 FLOOR, INTERIOR, BOUNDARY = 1.05, 0.98, 0.95  # what gmcr is asked for on the simplex
-SMALL = "the pools and epochs run here are smaller than the paper's"
 ALIKE = "a range of solutions fits alike, and R² does not choose among them"
 WHY = {
     "nmf": f"{ALIKE}; where a run ends depends on its start",
@@ -27,8 +26,7 @@ PHI_PAPER = {"carbs": (0.025, 0.5), "nir": (0.08, 0.35)}
 
 
 def real_claims(found: Found) -> list[Claim]:
-    rows = [_row_claim(found, name, method) for name in real_table.SETS for method in WHY]
-    return [*rows, *(_count_claim(found, name) for name in real_table.SETS)]
+    return [_row_claim(found, name, method) for name in real_table.SETS for method in WHY]
 
 
 def _row_claim(found: Found, name: str, method: str) -> Claim:
@@ -57,18 +55,6 @@ def _row_claim(found: Found, name: str, method: str) -> Claim:
     return Claim(statement, real_table.LINES, paper, ours, near, why)
 
 
-def _count_claim(found: Found, name: str) -> Claim:
-    count = TRUE_COUNT[name]
-    statement = f"{LABEL[name]}: EB-gMCR ends with {count} components, no count given"
-    records = found.select("real", set=name, method="eb")
-    if not records:
-        return unmet(statement, "852", str(count))
-    ends = [record["final"]["count"] for record in records]
-    refined = [record["refined"]["count"] for record in records]
-    ours = f"{span(ends, '{:d}')} at the end of the run; refined, {span(refined, '{:d}')}"
-    return Claim(statement, "852", str(count), ours, all(end == count for end in ends), SMALL)
-
-
 def phi_claims(found: Found) -> list[Claim]:
     out = []
     for name, (low, high) in PHI_PAPER.items():
@@ -89,43 +75,8 @@ def phi_claims(found: Found) -> list[Claim]:
 
 
 def reuse_claims(found: Found) -> list[Claim]:
-    reuse: dict[str, list[dict[str, Any]]] = {"window": [], "gate": [], "exact": []}
-    for record in found.select("real", set="carbs"):
-        for by, numbers in (record["reuse"] or {}).items():
-            if "nmse" in numbers:
-                reuse[by].append(numbers)
-    return [*_paper_reuse(reuse["gate"]), *_window_reuse(reuse["window"])]
-
-
-def _paper_reuse(gate: list[dict[str, Any]]) -> list[Claim]:
-    tracks, keeps = (
-        "The frozen model's error tracks the noise floor",
-        "It keeps three components on boundary mixtures",
-    )
-    kept = "on all; absent over smallest present: median 0.22"
-    if not gate:
-        return [unmet(tracks, "874", "over the whole simplex"), unmet(keeps, "6167", kept)]
-    ratios = [one["nmse"] / one["floor"] for one in gate]
-    shares = [one["kept_all_boundary"] for one in gate]
-    absent = [one["absent_ratio"] for one in gate if one["absent_ratio"] is not None]
-    return [
-        Claim(
-            tracks,
-            "874",
-            "over the whole simplex",
-            f"{span(ratios, '{:.2f}')} times the floor",
-            max(ratios) <= 1.5,
-            SMALL,
-        ),
-        Claim(
-            keeps,
-            "6167",
-            kept,
-            f"on {span(shares, '{:.2f}')} of them; median {span(absent, '{:.2f}')}",
-            min(shares) >= 0.99,
-            SMALL,
-        ),
-    ]
+    runs = found.select("real", set="carbs", method="window")
+    return _window_reuse([record["reuse"]["window"] for record in runs if record["reuse"]])
 
 
 def _window_reuse(window: list[dict[str, Any]]) -> list[Claim]:

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from gmcr_paper import counts, published
-from gmcr_paper.energy_cells import short_name, sizes
+from gmcr_paper.energy_cells import of_size, sizes
 from gmcr_paper.experiment import Experiment, Found
 from gmcr_paper.figures import Figure, count_axis, legend_below, looks
 from gmcr_paper.methods import METHODS
@@ -46,10 +46,10 @@ def _series(found: Found, snr: int) -> Series:
         if not found.asked.wants(method) or (method == "ard-tuned" and snr == 20):
             continue
         if method in ("eb", "eb-refined"):
-            for pool, epochs in sizes(found, **where, without="nothing"):
-                records = found.select("eb", **where, without="nothing", pool=pool, epochs=epochs)
+            for size in sizes(found, **where, without="nothing"):
+                records = of_size(found, size, **where, without="nothing")
                 lines = [(record["n"], counts.energy_line(record, method)) for record in records]
-                _add(out, f"{METHODS[method]} ({short_name(pool, epochs)})", lines)
+                _add(out, f"{METHODS[method]} ({size.short})", lines)
         else:
             records = found.select("synthetic", method=method, **where)
             _add(out, METHODS[method], [(record["n"], record.result) for record in records])

@@ -7,7 +7,7 @@ from typing import Any
 
 from gmcr_paper import published
 from gmcr_paper.baselines.search import SUCCESS_BANDS
-from gmcr_paper.energy_cells import energy_run, size_name, sizes, success_band
+from gmcr_paper.energy_cells import energy_run, of_size, sizes, success_band
 from gmcr_paper.experiment import Asked, Experiment, Found
 from gmcr_paper.methods import ABSENT, METHODS
 from gmcr_paper.results import Record
@@ -120,13 +120,13 @@ def _truth_row(n: int, label: str, records: Sequence[Record], name: str) -> tupl
 
 
 def _energy_rows(found: Found, method: str, n: int, snr: int, threshold: float) -> list[tuple[str, ...]]:
-    """One row per pool and number of epochs that was run."""
+    """One row per size that was run."""
     where = {"n": n, "ratio": RATIO, "snr": snr, "without": "nothing"}
     rows = []
-    for pool, epochs in sizes(found, **where):
-        records = found.select("eb", **where, pool=pool, epochs=epochs)
+    for size in sizes(found, **where):
+        records = of_size(found, size, **where)
         lines = [line for record in records if (line := energy_line(record, method)) is not None]
-        label = f"{METHODS[method]} ({size_name(pool, epochs)})"
+        label = f"{METHODS[method]} ({size})"
         rows.append(_row(n, snr, method, label, lines, threshold, f"{len(lines)} of {len(records)}"))
     return rows or [_row(n, snr, method, METHODS[method], [], threshold, "0")]
 

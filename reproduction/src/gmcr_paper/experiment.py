@@ -75,12 +75,20 @@ class Asked:
 
 
 class Found:
-    """The finished runs that a table or figure is made from."""
+    """The finished runs that a table or figure is made from.
 
-    def __init__(self, results: Results, asked: Asked | None = None) -> None:
+    keep : which of those asked for; all by default
+    going : long runs that have a record and are not finished; only the table of these shows them
+    """
+
+    def __init__(
+        self, results: Results, asked: Asked | None = None, keep: Callable[[Record], bool] | None = None
+    ) -> None:
         self.results = results
         self.asked = asked or Asked()
-        self.records = [record for record in results if self.asked.keeps(record)]
+        chosen = [r for r in results if self.asked.keeps(r) and (keep is None or keep(r))]
+        self.records = [record for record in chosen if record["finished"] is not False]
+        self.going = [record for record in chosen if record["finished"] is False]
         self._by_study: dict[str, list[Record]] = {}
         for record in self.records:
             self._by_study.setdefault(record["study"], []).append(record)
@@ -110,6 +118,7 @@ class Claim:
     holds : whether the measurement agrees; None where there is none
     why : what makes the difference, where it does not hold
     own : whether it is asked of gmcr rather than said by the paper
+    solver : whether it is about the paper's own solver, held to runs of its size
     """
 
     statement: str
@@ -119,6 +128,7 @@ class Claim:
     holds: bool | None
     why: str = ""
     own: bool = False
+    solver: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,3 +152,10 @@ class Experiment:
 def unmet(statement: str, lines: str, paper: str, own: bool = False) -> Claim:
     """A statement that nothing measured here speaks about."""
     return Claim(statement, lines, paper, "not run", None, own=own)
+
+
+def waiting(found: Found, **where: Any) -> str:
+    """What there is to say of runs that are not finished: how far they are, if they have begun."""
+    going = [r for r in found.going if all(r[name] == value for name, value in where.items())]
+    told = ", ".join(f"{record['epochs_run']:,} of {record['epochs']:,}" for record in going)
+    return f"not finished: at epoch {told}" if going else "not run"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gmcr_paper import real_table
-from gmcr_paper.energy_cells import short_name
+from gmcr_paper.energy_cells import size_of
 from gmcr_paper.experiment import Experiment, Found
 from gmcr_paper.figures import Figure, legend_below, looks
 from gmcr_paper.methods import METHODS
@@ -79,7 +79,7 @@ def _series(found: Found, name: str) -> dict[str, Points]:
     if best:
         out["ARD-NMF, best φ"] = sorted(best.items())
     for record in found.select("real", set=name, method="eb"):
-        label = f"EB-gMCR ({short_name(record['pool'], record['epochs'])})"
+        label = f"EB-gMCR ({size_of(record).short})"
         states = [(state["count"], state["r2"]) for state in (*record["bands"], record["final"])]
         out[label] = sorted(out.get(label, []) + states)
     return out

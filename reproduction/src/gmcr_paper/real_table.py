@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gmcr_paper import published
-from gmcr_paper.energy_cells import size_name
+from gmcr_paper.energy_cells import size_of
 from gmcr_paper.experiment import Asked, Experiment, Found
 from gmcr_paper.methods import METHODS
 from gmcr_paper.results import Record
@@ -130,11 +130,9 @@ def _rows(found: Found, name: str, count: int) -> list[tuple[str, ...]]:
     if found.asked.wants("rank-nmf"):
         lines = [record.result for record in found.select("real", set=name, method="rank-nmf")]
         rows.append(_row(name, "rank-nmf", METHODS["rank-nmf"], lines))
-    for pool, epochs in sorted(
-        {(r["pool"], r["epochs"]) for r in found.select("real", set=name, method="eb")}
-    ):
-        records = found.select("real", set=name, method="eb", pool=pool, epochs=epochs)
-        size = size_name(pool, epochs)
+    runs = found.select("real", set=name, method="eb")
+    for size in sorted({size_of(record) for record in runs}):
+        records = [record for record in runs if size_of(record) == size]
         for method, label, pick in (
             ("eb", "EB-gMCR, nearest state", lambda record: nearest_state(record, count)),
             ("eb-end", "EB-gMCR, end of the run", lambda record: record["final"]),

@@ -17,23 +17,21 @@ from gmcr_paper import (
     real_table,
     reuse,
     runtime,
+    solver,
     support_bands,
     supports,
 )
 from gmcr_paper.claims_counts import counts_claims
 from gmcr_paper.claims_real import phi_claims, real_claims, reuse_claims
-from gmcr_paper.claims_synthetic import (
-    ablation_claims,
-    ard_claims,
-    bands_claims,
-    runtime_claims,
-    support_claims,
-)
+from gmcr_paper.claims_solver import solver_claims
+from gmcr_paper.claims_solver_real import real_solver_claims
+from gmcr_paper.claims_synthetic import ard_claims, runtime_claims, support_claims
 from gmcr_paper.experiment import Claim, Experiment, Found
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
     for module in (
+        solver,
         counts,
         count_figure,
         bands,
@@ -52,12 +50,12 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 # Statements of the paper that runs check, in the order of the document.
 CLAIMS: tuple[Callable[[Found], list[Claim]], ...] = (
+    solver_claims,
+    real_solver_claims,
     counts_claims,
-    bands_claims,
     ard_claims,
     runtime_claims,
     support_claims,
-    ablation_claims,
     real_claims,
     phi_claims,
     reuse_claims,

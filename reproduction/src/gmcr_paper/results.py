@@ -1,4 +1,4 @@
-"""The results folder: one JSON line per finished run, arrays in files beside it.
+"""The results folder: one JSON line per finished run, arrays in files beside it; long runs in a file each.
 
 A run is known by its settings. A line is written whole by one call, after the run's arrays are in place; the line
 that was being written when a process was killed is not valid JSON, is ignored, and its run is done again.
@@ -11,7 +11,7 @@ import json
 import os
 import platform
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
@@ -27,6 +27,7 @@ Arrays = dict[str, np.ndarray]
 
 LINES = "runs.jsonl"
 ARRAYS = "arrays"
+LONG = "long"
 PACKAGES = ("gmcr", "numpy", "scipy", "numba", "scikit-learn", "torch", "pyMCR")
 NO_SOLVERS = ("app", "cli", "io", "naming", "reporting")  # folders of gmcr that no measurement depends on
 
@@ -77,6 +78,17 @@ class Results:
         self._records[key(settings)] = record
         return record
 
+    def put(self, name: str, record: Record, arrays: Arrays) -> Record:
+        """Keep what a long run has come to so far, in the place of what was kept of it before."""
+        file = self._write_arrays(record.settings, arrays) if arrays else None
+        record = replace(record, settings=plain(record.settings), result=plain(record.result), arrays=file)
+        folder = self.folder / LONG
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(vars(record), sort_keys=True, allow_nan=False, indent=1)
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        self._records[key(record.settings)] = record
+        return record
+
     def arrays(self, record: Record) -> Arrays:
         """A run's arrays."""
         if record.arrays is None:
@@ -86,11 +98,11 @@ class Results:
 
     def _read(self) -> Iterator[Record]:
         path = self.folder / LINES
-        if not path.exists():
-            return
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        texts = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+        texts += [file.read_text(encoding="utf-8") for file in sorted((self.folder / LONG).glob("*.json"))]
+        for text in texts:
             try:
-                record = Record(**json.loads(line))
+                record = Record(**json.loads(text))
             except (json.JSONDecodeError, TypeError):
                 continue
             if record.arrays is None or (self.folder / ARRAYS / record.arrays).exists():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gmcr_paper import real_table
-from gmcr_paper.energy_cells import size_name
+from gmcr_paper.energy_cells import size_of
 from gmcr_paper.experiment import Asked, Experiment, Found
 from gmcr_paper.figures import Figure
 from gmcr_paper.results import Record
@@ -17,7 +17,12 @@ from gmcr_paper.studies.simplex import simplex
 from gmcr_paper.tables import NONE, Table, number
 
 LINES = "6156–6169"
-DECODERS = {"window": "window solver", "gate": "EB-gMCR, its gate", "exact": "EB-gMCR, exact decoder"}
+DECODERS = {
+    "window": "window solver",
+    "gate": "EB-gMCR, its gate",
+    "exact": "EB-gMCR, exact decoder",
+    "end": "EB-gMCR at the end of the run, its gate",
+}
 COLUMNS = (
     "model",
     "seed",
@@ -83,7 +88,7 @@ def _decoded(found: Found) -> list[tuple[str, Record, str]]:
     for record in found.select("real", set="carbs"):
         if not record["reuse"] or not found.asked.wants(record["method"]):
             continue
-        size = f" ({size_name(record['pool'], record['epochs'])})" if record["method"] == "eb" else ""
+        size = f" ({size_of(record)})" if record["method"] == "eb" else ""
         out += [(DECODERS[by] + size, record, by) for by in record["reuse"]]
     return sorted(out, key=lambda one: (list(DECODERS).index(one[2]), one[0], one[1]["seed"]))
 

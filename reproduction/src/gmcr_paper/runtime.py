@@ -10,7 +10,7 @@ from gmcr_paper import published
 from gmcr_paper.baselines.search import SEARCH_INTERVALS as INTERVALS
 from gmcr_paper.baselines.search import SEARCH_UP_TO as PAPER_N
 from gmcr_paper.baselines.search import Fit, counts_up_to, search_seconds
-from gmcr_paper.energy_cells import energy_run, size_name, sizes
+from gmcr_paper.energy_cells import energy_run, of_size, sizes
 from gmcr_paper.experiment import Asked, Experiment, Found
 from gmcr_paper.methods import METHODS, SEARCHED
 from gmcr_paper.running import Run
@@ -91,9 +91,9 @@ def _rows(found: Found, n: int, ratio: int) -> list[tuple[str, ...]]:
             seconds = [record["fit_seconds"] for record in found.select("synthetic", method=method, **where)]
             rows.append(_single(ratio, n, METHODS[method], NONE, seconds))
     if found.asked.wants("eb"):
-        for pool, epochs in sizes(found, **where, without="nothing"):
-            records = found.select("eb", **where, without="nothing", pool=pool, epochs=epochs)
-            label = f"EB-gMCR ({size_name(pool, epochs)}, paper: pool 1024)"
+        for size in sizes(found, **where, without="nothing"):
+            records = of_size(found, size, **where, without="nothing")
+            label = f"EB-gMCR ({size}, paper: pool 1024)"
             paper_hours = published.RUNTIME[ratio, INTERVALS[0], "eb"]
             rows.append(_single(ratio, n, label, paper_hours, [record["fit_seconds"] for record in records]))
     return rows

@@ -7,7 +7,7 @@ from typing import Any
 
 from gmcr_paper import published
 from gmcr_paper.bands import EDGES, WIDTH
-from gmcr_paper.energy_cells import FULL_N, QUICK_N, band_of, energy_run, size_name, sizes
+from gmcr_paper.energy_cells import FULL_N, QUICK_N, band_of, energy_run, of_size, sizes
 from gmcr_paper.experiment import Asked, Experiment, Found
 from gmcr_paper.running import Run
 from gmcr_paper.supports import RATIO, SNRS
@@ -58,11 +58,11 @@ def _rows(found: Found, n: int, snr: int, low: float) -> list[tuple[str, ...]]:
     if (n, snr, low) in published.SUPPORT_BANDS:
         rows.append((*head, "paper (pool 1024)", *published.SUPPORT_BANDS[n, snr, low]))
     where = {"n": n, "ratio": RATIO, "snr": snr, "without": "nothing"}
-    for pool, epochs in sizes(found, **where):
-        records = found.select("eb", **where, pool=pool, epochs=epochs)
+    for size in sizes(found, **where):
+        records = of_size(found, size, **where)
         kept = [band for record in records if (band := band_of(record, low)) is not None]
         if kept:
-            rows.append((*head, size_name(pool, epochs), str(len(kept)), *band_cells(kept)))
+            rows.append((*head, str(size), str(len(kept)), *band_cells(kept)))
     return rows
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gmcr_paper import published
-from gmcr_paper.energy_cells import FULL_N, QUICK_N, energy_run, size_name, sizes, success_band
+from gmcr_paper.energy_cells import FULL_N, QUICK_N, energy_run, of_size, sizes, success_band
 from gmcr_paper.experiment import Asked, Experiment, Found
 from gmcr_paper.methods import METHODS
 from gmcr_paper.running import Run
@@ -73,15 +73,14 @@ def _rows(found: Found, n: int, snr: int) -> list[tuple[str, ...]]:
         cells = (*columns, f"{pairs} ({ceiling})", usage, exact)
         rows.append((str(n), str(snr), "EB-gMCR in the paper (pool 1024)", *cells, "5"))
     where = {"n": n, "ratio": RATIO, "snr": snr}
-    for pool, epochs in sizes(found, **where, without="nothing"):
-        records = found.select("eb", **where, without="nothing", pool=pool, epochs=epochs)
-        name = size_name(pool, epochs)
+    for size in sizes(found, **where, without="nothing"):
+        records = of_size(found, size, **where, without="nothing")
         if found.asked.wants("eb"):
             kept = [band for record in records if (band := success_band(record)) is not None]
-            rows.append(_row(n, snr, f"EB-gMCR ({name})", kept, len(records)))
+            rows.append(_row(n, snr, f"EB-gMCR ({size})", kept, len(records)))
         if found.asked.wants("eb-refined"):
             refined = [record["refined"] for record in records]
-            rows.append(_row(n, snr, f"{METHODS['eb-refined']} ({name})", refined, len(records)))
+            rows.append(_row(n, snr, f"{METHODS['eb-refined']} ({size})", refined, len(records)))
     if found.asked.wants("window"):
         lines = [record.result for record in found.select("synthetic", method="window", **where)]
         rows.append(_row(n, snr, METHODS["window"], lines, len(lines)))

@@ -139,16 +139,22 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def verdict(contents: Contents) -> str:
-    """What the certificate says, in a sentence."""
-    if contents.certificate is None:
-        return f"Not certified: {printable(contents.left_out.get('certificate', 'it was left out.'))}"
-    return printable(contents.certificate.sentence)
+    """Whether the answer may be used, in a sentence."""
+    if contents.trust is None:
+        return f"Not judged: {printable(contents.left_out.get('trust', contents.NOT_KEPT))}"
+    return printable(contents.trust.sentence)
 
 
 def verdict_as_dict(contents: Contents) -> dict[str, Any]:
-    """The same for machines."""
-    out = contents.certificate
-    return {"verdict": out and out.verdict, "verdict_sentence": out and out.sentence}
+    """The same for machines, and what is proved."""
+    trust, proof = contents.trust, contents.certificate
+    return {
+        "verdict": trust and trust.verdict,
+        "verdict_sentence": trust and trust.sentence,
+        "trust": trust and trust.as_dict(),
+        "certificate": proof and proof.verdict,
+        "certificate_sentence": proof and proof.sentence,
+    }
 
 
 def reproduction(context: typer.Context, seconds: float, data: Path | None = None) -> dict[str, str]:

@@ -27,7 +27,8 @@ class Trilinear(FactorConstraint):
     """A component's concentrations are an amount for each slice times a profile along the mode, the same in all.
 
     slices : (samples,) label of the slice, such as a sample or a run, that each row belongs to
-    mode : (samples,) label of its place in the slice, such as an excitation or a time
+    mode : (samples,) label of its place in the slice, such as an excitation or a time; without both, the runs and
+        the order that the fit is told
     """
 
     of: str = field(default="C", init=False)
@@ -39,6 +40,8 @@ class Trilinear(FactorConstraint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.slices is None and self.mode is None:
+            return
         for name in ("slices", "mode"):
             given = getattr(self, name)
             if given is None:
@@ -58,10 +61,10 @@ class Trilinear(FactorConstraint):
 
     @property
     def by_run(self) -> bool:  # type: ignore[override]
-        return False  # it brings its own
+        return False  # of equal runs, which ask for this, it says nothing more
 
     def shaper(self, n_places: int, layout: Layout) -> Shaper:
-        rows, columns, there = self._grid(n_places)
+        rows, columns, there = self._grid(n_places, layout)
 
         def shaped(values: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
             full = np.zeros(there.shape)
@@ -75,7 +78,7 @@ class Trilinear(FactorConstraint):
         return shaped
 
     def violation(self, C: FloatArray, S: FloatArray, layout: Layout | None = None) -> float:
-        rows, columns, there = self._grid(len(C))
+        rows, columns, there = self._grid(len(C), layout or Layout())
         worst = 0.0
         for c in C[:, self.speaks_of(C.shape[1])].T:
             full = np.zeros(there.shape)
@@ -85,15 +88,29 @@ class Trilinear(FactorConstraint):
             worst = max(worst, float(off.max()) / max(float(np.abs(c).max()), 1e-300))
         return worst
 
+    @classmethod
+    def of_words(cls, words: list[str]) -> Trilinear:
+        if words:
+            raise InputError(
+                "the constraint trilinear takes no words; its slices and mode are --runs and --order."
+            )
+        return cls()
+
     def sentence(self) -> str:
         return "each component changes along the mode alike in all slices"
 
-    def _grid(self, n_places: int) -> tuple[NDArray[np.intp], NDArray[np.intp], BoolArray]:
+    def _grid(self, n_places: int, layout: Layout) -> tuple[NDArray[np.intp], NDArray[np.intp], BoolArray]:
         """Slice and mode of each row by number, and (slices, modes) which of them there are."""
-        if len(self.slices) != n_places:
-            raise InputError(f"Trilinear speaks of {len(self.slices)} samples, and there are {n_places}.")
-        rows = np.unique(self.slices, return_inverse=True)[1]
-        columns = np.unique(self.mode, return_inverse=True)[1]
+        own = self.slices is not None
+        slices, mode = (self.slices, self.mode) if own else (layout.runs, layout.order)
+        if slices is None or mode is None:
+            raise InputError(
+                "trilinear compares slices place by place; give fit runs= and order=, or slices."
+            )
+        if len(slices) != n_places:
+            raise InputError(f"Trilinear speaks of {len(slices)} samples, and there are {n_places}.")
+        rows = np.unique(slices, return_inverse=True)[1]
+        columns = np.unique(mode, return_inverse=True)[1]
         there = np.zeros((rows.max() + 1, columns.max() + 1), dtype=bool)
         there[rows, columns] = True
         return rows, columns, there

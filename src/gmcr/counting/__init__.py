@@ -8,7 +8,7 @@ left_over.py     of what is left beyond each count
 likeness.py      of directions that a disturbance would make
 neighbours.py    of samples that are alike
 gathered.py      these and what the solver's search says: a row per count
-forest.py        what was learned from simulated tables, as plain arrays (weights.npz)
+net.py           what was learned from simulated tables, as plain arrays (weights.npz)
 distribution.py  from the one to the other: a probability of each count
 weighing.py      the count that all evidence speaks for
 """

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from gmcr.counting.distribution import MASS, probabilities, smallest_range
-from gmcr.counting.forest import stored
 from gmcr.counting.gathered import Gathered, gather
+from gmcr.counting.net import stored
 from gmcr.validation import FloatArray
 from gmcr.window.evidence import TOLD, Evidence
 

@@ -23,6 +23,10 @@ class Checkpoint:
     usage: int
     tensors: dict[str, Any] = field(repr=False, default_factory=dict)
 
+    def facts(self) -> dict[str, Any]:
+        """All but the tensors."""
+        return {"epoch": self.epoch, "count": self.count, "r2": self.r2, "usage": self.usage}
+
 
 @dataclass
 class Bands:
@@ -50,6 +54,11 @@ class Bands:
             return False
         kept = self.kept.get(band)
         return kept is None or count < kept.count or (count == kept.count and r2 >= kept.r2)
+
+    def at(self, r2: float) -> Checkpoint | None:
+        """What is kept in the band that an R² falls in."""
+        band = self.band_of(r2)
+        return None if band is None else self.kept.get(band)
 
     def keep(self, checkpoint: Checkpoint) -> None:
         band = self.band_of(checkpoint.r2)

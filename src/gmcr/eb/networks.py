@@ -14,8 +14,23 @@ from gmcr.eb.settings import Settings
 
 
 @dataclass(frozen=True)
+class Inside:
+    """What the layers of both networks see of some samples: all that a step backwards needs.
+
+    energy, concentration : (samples, width) each: the samples, the two hidden layers, the outputs
+    """
+
+    energy: list[Tensor]
+    concentration: list[Tensor]
+
+    def of(self, rows: Tensor) -> Inside:
+        """The same for some of the samples."""
+        return Inside([value[rows] for value in self.energy], [value[rows] for value in self.concentration])
+
+
+@dataclass(frozen=True)
 class Pass:
-    """What one pass over samples yields.
+    """What the gate makes of the networks' outputs.
 
     energies : (samples, slots, 2) the selection energies, the offset in them: offset − E in the paper's sign
     gap : (samples, slots) what rejecting costs more than selecting
@@ -64,33 +79,55 @@ class Model(nn.Module):
         profile = self.profile if self.signed else self.profile.abs()
         return torch.nn.functional.normalize(profile, dim=1)
 
-    def energies(self, X: Tensor) -> Tensor:
+    @torch.no_grad()
+    def inside(self, X: Tensor) -> Inside:
+        """Both networks on samples X (samples, channels), layer by layer."""
+        return Inside(_layer_by_layer(self.energy, X), _layer_by_layer(self.concentration, X))
+
+    def gated(
+        self, energy: Tensor, concentration: Tensor, pool: Tensor, temperature: float, random: torch.Generator
+    ) -> Pass:
+        """A training pass over the networks' outputs: exploration noise on the energies, a soft, noisy gate."""
+        energies = perturbed(self._energies(energy), self.settings.exploration, random)
+        gap = -gaps(energies)
+        return self._reconstruct(energies, gap, probabilities(gap, temperature, random), concentration, pool)
+
+    def decided(self, energy: Tensor, concentration: Tensor, random: torch.Generator | None = None) -> Pass:
+        """An evaluation pass over the networks' outputs: no exploration noise, and a hard gate.
+
+        With `random` the gate's own noise is drawn, as the paper says its evaluation does; ours leaves it out.
+        """
+        energies = self._energies(energy)
+        gap = -gaps(energies)
+        seen = gap if random is None else gap + logistic(gap, random)
+        gating = selected(seen, self.settings).to(gap.dtype)
+        return self._reconstruct(energies, gap, gating, concentration, self.pool())
+
+    def evaluate(self, X: Tensor, random: torch.Generator | None = None) -> Pass:
+        """An evaluation pass over samples X."""
+        inside = self.inside(X)
+        return self.decided(inside.energy[-1], inside.concentration[-1], random)
+
+    def _energies(self, outputs: Tensor) -> Tensor:
         """(samples, slots, 2): of not selecting, and of selecting; positive at the start by the offset.
 
         The gate sees E = offset − these; the offset cancels there.
         """
-        return self.settings.energy_offset - self.energy(X).unflatten(1, (self.n_slots, 2))
+        return self.settings.energy_offset - outputs.unflatten(1, (self.n_slots, 2))
 
-    def amounts(self, X: Tensor) -> Tensor:
-        """Concentrations before the gate: (samples, slots)."""
-        amounts = self.concentration(X)
-        return amounts if self.signed else amounts.abs()
-
-    def forward(self, X: Tensor, temperature: float, random: torch.Generator) -> Pass:
-        """A training pass: exploration noise on the energies, and a soft, noisy gate."""
-        energies = perturbed(self.energies(X), self.settings.exploration, random)
-        gap = -gaps(energies)
-        return self._reconstruct(X, energies, gap, probabilities(gap, temperature, random))
-
-    def evaluate(self, X: Tensor) -> Pass:
-        """An evaluation pass: no noise, and a hard gate."""
-        energies = self.energies(X)
-        gap = -gaps(energies)
-        return self._reconstruct(X, energies, gap, selected(gap, self.settings).to(X.dtype))
-
-    def _reconstruct(self, X: Tensor, energies: Tensor, gap: Tensor, gating: Tensor) -> Pass:
-        amounts, pool = self.amounts(X), self.pool()
+    def _reconstruct(
+        self, energies: Tensor, gap: Tensor, gating: Tensor, outputs: Tensor, pool: Tensor
+    ) -> Pass:
+        amounts = outputs if self.signed else outputs.abs()
         return Pass(energies, gap, gating, amounts, pool, (gating * amounts) @ pool)
+
+
+def _layer_by_layer(network: nn.Sequential, X: Tensor) -> list[Tensor]:
+    """What each linear layer takes in, and what the last one gives out."""
+    first, squash, second, _, last = network
+    one = squash(first(X))
+    two = squash(second(one))
+    return [X, one, two, last(two)]
 
 
 def _three_layers(n_in: int, n_hidden: int, n_out: int, activation: type[nn.Module]) -> nn.Sequential:
@@ -126,10 +163,15 @@ def probabilities(gap: Tensor, temperature: float, random: torch.Generator | Non
     That difference is a logistic variable; without `random` it is left out.
     """
     if random is not None:
-        uniform = torch.rand(gap.shape, generator=random, dtype=gap.dtype, device=gap.device)
-        tiny = torch.finfo(gap.dtype).eps
-        gap = gap + torch.logit(uniform.clamp(tiny, 1.0 - tiny))
+        gap = gap + logistic(gap, random)
     return torch.sigmoid(gap / temperature)
+
+
+def logistic(like: Tensor, random: torch.Generator) -> Tensor:
+    """Logistic variables, as many as the tensor has."""
+    uniform = torch.rand(like.shape, generator=random, dtype=like.dtype, device=like.device)
+    tiny = torch.finfo(like.dtype).eps
+    return torch.logit(uniform.clamp(tiny, 1.0 - tiny))
 
 
 def selected(gap: Tensor, settings: Settings) -> Tensor:

@@ -10,6 +10,7 @@ from gmcr.errors import InputError
 from gmcr.validation import check_share
 
 MOST_SCALING = 4.0  # of the learning rate for a small pool
+STARTS = ("random", "samples", "singular")
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,10 @@ class Settings:
     oscillation_window: int = 100  # epochs
     energy_ratio: float = 0.25
 
+    # What the paper does not have (`beyond.py`)
+    slot_price: float = 0.0  # of a slot in use, in channels × σ²; the window solver's is 2.5
+    start: str = "random"  # what the profiles start from
+
     def __post_init__(self) -> None:
         check_share(self.threshold, "threshold")
         for name in ("temperature_eval", "temperature_floor", "learning_rate", "band_width", "kernel_width"):
@@ -70,6 +75,8 @@ class Settings:
         for name in ("batch_size", "temperature_every", "oscillation_window"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}.")
+        if self.start not in STARTS:
+            raise InputError(f"start must be one of {', '.join(STARTS)}, not {self.start!r}.")
 
     @property
     def gap_floor(self) -> float:
@@ -90,16 +97,24 @@ class Settings:
         return self.usage_ratio * mse * n_slots / mean_energy
 
     def window_target(
-        self, nmse: float, mse: float, n_slots: int, n_channels: int, n_used: int, n_samples: int
+        self, nmse: float, noise: float, n_slots: int, n_channels: int, n_used: int, n_samples: int
     ) -> float:
-        """The same inside the window of Theorem 1: a selection costs σ² L_α², with σ² the present MSE.
+        """The same inside the window of Theorem 1: a selection costs σ² L_α², with σ² given.
 
         The fit term is a mean over channels and the usage term one over the pool, so that a price λ per selection
         is a weight of λ · pool / channels.
         """
         if nmse >= self.usage_from:
             return 0.0
-        return mse * usage_price(max(n_used, 1), n_samples, ALPHA) * n_slots / n_channels
+        return noise * usage_price(max(n_used, 1), n_samples, ALPHA) * n_slots / n_channels
+
+    def slot_target(self, nmse: float, noise: float, n_slots: int, n_samples: int) -> float:
+        """The weight of the mean over slots of whether each is in use; once the run reconstructs.
+
+        The fit term is a mean over samples and channels, so that a price of p · channels · σ² for a slot is a
+        weight of p · σ² · pool / samples.
+        """
+        return self.slot_price * noise * n_slots / n_samples if nmse < self.entry else 0.0
 
     def smoothed(self, weight: float, target: float) -> float:
         """λ ← 0.95 λ + 0.05 λ_target."""

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from gmcr.eb import states
+from gmcr.eb.beyond import noise_variance, started
 from gmcr.eb.checkpoints import Bands, Checkpoint, Termination
-from gmcr.eb.networks import Model, Pass
+from gmcr.eb.log import COLUMNS, FolderLog, MemoryLog
+from gmcr.eb.loss import total_loss
+from gmcr.eb.networks import Inside, Model
 from gmcr.eb.settings import Settings
-from gmcr.errors import FileError
+from gmcr.eb.stepping import AdamW
 
-STATE_FILE, HISTORY_FILE, MARGINS_FILE = "state.pt", "history.csv", "margins.f32"
-REACHED = ("epoch", "usage_weight", "ended", "history")  # what a run has come to, beside its networks
 EVALUATED = 2048  # samples evaluated at a time
-COLUMNS = (
-    "epoch", "nmse", "r2", "count", "usage", "single_users", "mean_energy", "usage_weight", "temperature",
-    "smallest_margin",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,10 +43,14 @@ class Evaluation:
 
 @dataclass
 class Run:
-    """A run in progress: everything that a continuation needs to be the same as no interruption."""
+    """A run in progress: everything that a continuation needs to be the same as no interruption.
+
+    ahead : what the networks as they are now see of the samples, known from the last evaluation
+    spare : tensors for the next checkpoint: memory does not grow, and what is kept is never half another
+    """
 
     model: Model
-    optimiser: torch.optim.Optimizer
+    optimiser: AdamW
     settings: Settings
     bands: Bands
     termination: Termination
@@ -58,12 +58,15 @@ class Run:
     order: torch.Generator  # of the samples
     size: float  # sum of squares of the samples
     spread: float  # the same about the column means
+    log: MemoryLog | FolderLog
     usage_schedule: str = "paper"
+    noise: float = 0.0  # σ², where a price needs it
     epoch: int = 0
     usage_weight: float = 0.0
+    slot_weight: float = 0.0
     ended: bool = False
-    history: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
-    mean_gaps: list[np.ndarray] = field(default_factory=list)
+    ahead: Inside | None = None
+    spare: dict[str, Tensor] = field(default_factory=dict)
 
 
 def start(
@@ -75,24 +78,19 @@ def start(
     lowest_band: float = 0.97,
     usage_schedule: str = "paper",
     seed: int = 0,
+    folder: Path | None = None,
 ) -> Run:
-    """A run at its beginning, for samples X on their device."""
+    """A run at its beginning, for samples X on their device; or where the folder's run of the same stands."""
     order = torch.Generator().manual_seed(seed)
     model = Model(X.shape[1], n_slots, settings, signed)
     model.initialise(order)
+    if settings.start != "random":
+        model.profile.data = started(model.profile.data, X.cpu(), settings.start)
     model.to(X.device, X.dtype)
-    optimiser = torch.optim.AdamW(
-        model.parameters(),
-        lr=settings.learning_rate,
-        betas=settings.betas,
-        eps=settings.epsilon,
-        weight_decay=settings.weight_decay,
-        fused=X.device.type in ("cpu", "cuda"),
-    )
     centred = X - X.mean(dim=0)
-    return Run(
+    run = Run(
         model,
-        optimiser,
+        AdamW(model),
         settings,
         bands=Bands(lowest_band, settings.band_width),
         termination=Termination(settings),
@@ -100,8 +98,13 @@ def start(
         order=order,
         size=float(X.square().sum(dtype=torch.float64)),
         spread=float(centred.square().sum(dtype=torch.float64)),
+        log=MemoryLog(n_slots) if folder is None else FolderLog(folder, n_slots),
         usage_schedule=usage_schedule,
+        noise=noise_variance(X) if usage_schedule == "noise" or settings.slot_price else 0.0,
     )
+    if isinstance(run.log, FolderLog):
+        states.resume(run, X, run.log)
+    return run
 
 
 def train(
@@ -109,30 +112,29 @@ def train(
     X: Tensor,
     max_epochs: int,
     *,
-    folder: Path | None = None,
     save_every: int = 500,
     listener: Callable[[dict[str, float]], object] | None = None,
 ) -> Run:
     """Train until the termination rule fires or `max_epochs` have been run in all.
 
-    With a folder, the run's state is saved there now and then, and its history and margins are appended to files.
+    In a folder, the run's state is saved now and then, and at the end, unless that is in the middle of an epoch.
     """
-    log = None if folder is None else _Log(folder, run)
+    log = run.log if isinstance(run.log, FolderLog) else None
+    begun, whole = run.epoch, True
     try:
         while run.epoch < max_epochs and not run.ended:
+            whole = False
             row = one_epoch(run, X)
-            if log is not None:
-                log.append(row, run.mean_gaps[-1])
-                run.mean_gaps.clear()  # they are in the file; memory stays flat
-                if run.epoch % save_every == 0:
-                    log.flush()
-                    save(run, X, folder / STATE_FILE)  # type: ignore[operator]
+            whole = True
+            if log is not None and run.epoch % save_every == 0:
+                states.save(run, X, log)
             if listener is not None:
                 listener(row)
     finally:
         if log is not None:
+            if whole and run.epoch > begun:
+                states.save(run, X, log)
             log.close()
-            save(run, X, folder / STATE_FILE)  # type: ignore[operator]
     return run
 
 
@@ -141,52 +143,79 @@ def one_epoch(run: Run, X: Tensor) -> dict[str, float]:
     settings = run.settings
     temperature = settings.temperature(run.epoch)
     train_once(run, X, temperature)
-    found = evaluate(run.model, X, run.size, run.spread)
+    found, run.ahead = evaluate(run.model, X, run.size, run.spread)
     run.ended = run.termination.update(found.nmse, found.mean_energy)
     facts = vars(found) | {"epoch": run.epoch, "usage_weight": run.usage_weight, "temperature": temperature}
     facts["smallest_margin"] = float(np.abs(found.mean_gaps).min())
     row = {name: facts[name] for name in COLUMNS}
-    n_slots = run.model.n_slots
-    if run.usage_schedule == "window":
-        shape = (n_slots, X.shape[1], found.count, len(X))
-        target = settings.window_target(found.nmse, found.mse, *shape)
-    else:
-        target = settings.usage_target(found.nmse, found.mse, found.mean_energy, n_slots)
-    run.usage_weight = settings.smoothed(run.usage_weight, target)
+    reprice(run, found, X)
     if run.bands.wants(found.r2, found.count):
-        run.bands.keep(Checkpoint(run.epoch, found.count, found.r2, found.usage, copied(run.model)))
-    for name, value in row.items():
-        run.history[name].append(value)
-    run.mean_gaps.append(found.mean_gaps)
+        before = run.bands.at(found.r2)
+        tensors = copied(run.model, run.spare)
+        run.bands.keep(Checkpoint(run.epoch, found.count, found.r2, found.usage, tensors))
+        run.spare = {} if before is None else before.tensors
+    run.log.append(row, found.mean_gaps)
     run.epoch += 1
     return row
 
 
+def reprice(run: Run, found: Evaluation, X: Tensor) -> None:
+    """Move the prices of usage and of slots towards what the schedule asks for."""
+    settings, n_slots = run.settings, run.model.n_slots
+    shape = (n_slots, X.shape[1], found.count, len(X))
+    if run.usage_schedule == "window":
+        target = settings.window_target(found.nmse, found.mse, *shape)
+    elif run.usage_schedule == "noise":  # from when the run reconstructs, whatever the noise is
+        target = replace(settings, usage_from=settings.entry).window_target(found.nmse, run.noise, *shape)
+    else:
+        target = settings.usage_target(found.nmse, found.mse, found.mean_energy, n_slots)
+    run.usage_weight = settings.smoothed(run.usage_weight, target)
+    slots = settings.slot_target(found.nmse, run.noise, n_slots, len(X))
+    run.slot_weight = settings.smoothed(run.slot_weight, slots)
+
+
 def train_once(run: Run, X: Tensor, temperature: float) -> None:
-    """One optimiser step per minibatch, in a new order of the samples."""
-    order = torch.randperm(len(X), generator=run.order)
+    """One optimiser step per minibatch, in a new order of the samples.
+
+    The weights of the first step are those of the last evaluation: its pass through the networks serves both.
+    """
+    if run.ahead is None and len(X) <= EVALUATED:
+        run.ahead = run.model.inside(X)
+    order = torch.randperm(len(X), generator=run.order).to(X.device)
     for rows in order.split(run.settings.batch_size):
-        batch = X[rows.to(X.device)]
-        out = run.model(batch, temperature, run.random)
-        value = total_loss(batch, out, run.usage_weight, run.settings)
-        run.optimiser.zero_grad(set_to_none=True)
-        value.backward()
-        run.optimiser.step()
+        batch = X[rows]
+        inside = run.model.inside(batch) if run.ahead is None else run.ahead.of(rows)
+        run.ahead = None
+        learn(run, batch, inside, temperature)
 
 
-@torch.inference_mode()
-def evaluate(model: Model, X: Tensor, size: float, spread: float) -> Evaluation:
-    """The model in evaluation mode over samples X, whose sums of squares are `size` and, centred, `spread`."""
+def learn(run: Run, batch: Tensor, inside: Inside, temperature: float) -> None:
+    """One optimiser step: the loss and its gradients by what the gate was given, then back through the layers."""
+    given = (inside.energy[-1], inside.concentration[-1], run.model.pool().detach())
+    energy, concentration, pool = (tensor.requires_grad_() for tensor in given)
+    out = run.model.gated(energy, concentration, pool, temperature, run.random)
+    value = total_loss(batch, out, run.usage_weight, run.settings, run.slot_weight)
+    gradients = torch.autograd.grad(value, given, materialize_grads=True)
+    run.optimiser.step(inside, pool.detach(), *gradients)
+
+
+@torch.no_grad()
+def evaluate(model: Model, X: Tensor, size: float, spread: float) -> tuple[Evaluation, Inside | None]:
+    """The model in evaluation mode over samples X, whose sums of squares are `size` and, centred, `spread`.
+
+    Also what the networks see of all samples, where these were evaluated at once.
+    """
     squares = energy = 0.0
     gaps = torch.zeros(model.n_slots, dtype=torch.float64)
     users = torch.zeros(model.n_slots, dtype=torch.long)
     for batch in X.split(EVALUATED):
-        out = model.evaluate(batch)
+        inside = model.inside(batch)
+        out = model.decided(inside.energy[-1], inside.concentration[-1])
         squares += float((batch - out.fit).square().sum(dtype=torch.float64))
         energy += float(out.energies.sum(dtype=torch.float64))
         gaps += out.gap.sum(dim=0, dtype=torch.float64).cpu()
         users += out.gate.sum(dim=0, dtype=torch.float64).long().cpu()
-    return Evaluation(
+    found = Evaluation(
         nmse=squares / size,
         r2=1.0 - squares / spread if spread > 0 else float("nan"),
         mse=squares / X.numel(),
@@ -196,157 +225,12 @@ def evaluate(model: Model, X: Tensor, size: float, spread: float) -> Evaluation:
         mean_energy=energy / (2 * model.n_slots * len(X)),
         mean_gaps=(gaps / len(X)).numpy().astype(np.float32),
     )
+    return found, inside if len(X) <= EVALUATED else None
 
 
-def copied(model: Model) -> dict[str, Tensor]:
-    """The model's tensors, as they are now, in main memory."""
-    return {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
-
-
-# The loss
-
-
-def ambiguity_term(pool: Tensor, gating: Tensor, membership: float, width: float) -> Tensor:
-    """R(B) (Eq. 8): the RBF kernel averaged over unordered pairs of slots in use in the minibatch.
-
-    A slot is in use when its gate probability exceeds `membership` for at least one sample.
-    """
-    used = pool[(gating > membership).any(dim=0)]
-    n = len(used)
-    if n < 2:
-        return pool.new_zeros(())
-    squares = used.square().sum(dim=1)
-    distances = (squares[:, None] + squares[None, :] - 2.0 * used @ used.T).clamp_min(0.0)
-    kernel = torch.exp(-distances / (2.0 * width**2))
-    return (kernel.sum() - kernel.diagonal().sum()) / (n * (n - 1))
-
-
-def total_loss(X: Tensor, out: Pass, usage_price: float, settings: Settings) -> Tensor:
-    """Eq. 7: fit, usage, energy and ambiguity, each a mean over a minibatch; none is computed at weight zero.
-
-    Usage is C(x) = (1/N) Σ_i [f_e(x)]_i; the energies are those that the gate sees, perturbed, of both states.
-    """
-    terms = settings.fit_weight * (X - out.fit).square().mean()
-    if settings.usage_weight and usage_price:
-        terms = terms + settings.usage_weight * usage_price * out.gate.mean()
-    if settings.energy_weight:
-        terms = terms + settings.energy_weight * out.energies.square().mean()
-    if settings.ambiguity_weight:
-        ambiguity = ambiguity_term(out.pool, out.gate, settings.membership, settings.kernel_width)
-        terms = terms + settings.ambiguity_weight * ambiguity
-    return terms
-
-
-# Files
-
-
-def save(run: Run, X: Tensor, path: Path) -> None:
-    """Write the run's whole state, whole or not at all."""
-    state = _given(run, X) | {name: getattr(run, name) for name in REACHED}
-    state |= {
-        "model": run.model.state_dict(),
-        "optimiser": run.optimiser.state_dict(),
-        "random": run.random.get_state(),
-        "order": run.order.get_state(),
-        "termination": {
-            name: getattr(run.termination, name) for name in ("epoch", "entered", "oscillated", "energy_sum")
-        },
-        "recent": list(run.termination.recent),
-        "bands": {band: asdict(checkpoint) for band, checkpoint in run.bands.kept.items()},
-    }
-    part = path.with_name(path.name + ".part")
-    torch.save(state, part)
-    os.replace(part, path)
-
-
-def resume(run: Run, X: Tensor, path: Path) -> Run:
-    """Put a run at its beginning into the state that was saved for the same data and settings."""
-    try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        same = all(_plain(state[name]) == _plain(value) for name, value in _given(run, X).items())
-    except Exception as error:
-        raise FileError(
-            f"{path} is not the state of a run ({type(error).__name__}); remove it to start anew."
-        ) from error
-    if not same:
-        raise FileError(f"{path} belongs to a run with other data or settings; choose another folder.")
-    for name in REACHED:
-        setattr(run, name, state[name])
-    run.model.load_state_dict(state["model"])
-    run.optimiser.load_state_dict(state["optimiser"])
-    run.random.set_state(state["random"])
-    run.order.set_state(state["order"])
-    for name, value in state["termination"].items():
-        setattr(run.termination, name, value)
-    run.termination.recent.clear()
-    run.termination.recent.extend(state["recent"])
-    run.bands.kept = {band: Checkpoint(**checkpoint) for band, checkpoint in state["bands"].items()}
-    return run
-
-
-def read_margins(folder: Path, n_slots: int) -> np.ndarray:
-    """The mean gaps of every epoch that a run has logged: (epochs, slots)."""
-    return np.fromfile(folder / MARGINS_FILE, dtype=np.float32).reshape(-1, n_slots)
-
-
-class _Log:
-    """History as CSV, margins as single-precision numbers, and TensorBoard events where that is installed."""
-
-    def __init__(self, folder: Path, run: Run) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        # What was logged after the last saved state will be logged again.
-        table = [",".join(COLUMNS)]
-        table += [",".join(map(repr, values)) for values in zip(*run.history.values(), strict=True)]
-        (folder / HISTORY_FILE).write_text("\n".join(table) + "\n")
-        margins = folder / MARGINS_FILE
-        margins.touch()
-        os.truncate(margins, min(margins.stat().st_size, 4 * run.model.n_slots * run.epoch))
-        self._history = (folder / HISTORY_FILE).open("a")
-        self._margins = margins.open("ab")
-        self._events = _tensorboard(folder)
-
-    def append(self, row: dict[str, float], mean_gaps: np.ndarray) -> None:
-        self._history.write(",".join(repr(row[name]) for name in COLUMNS) + "\n")
-        self._margins.write(mean_gaps.astype(np.float32).tobytes())
-        if self._events is not None:
-            for name in COLUMNS[1:]:
-                self._events.add_scalar(name, row[name], int(row["epoch"]))
-
-    def flush(self) -> None:
-        self._history.flush()
-        self._margins.flush()
-
-    def close(self) -> None:
-        self._history.close()
-        self._margins.close()
-        if self._events is not None:
-            self._events.close()
-
-
-def _tensorboard(folder: Path) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(str(folder / "events"))
-
-
-def _given(run: Run, X: Tensor) -> dict[str, Any]:
-    """What a run is given; of the data, enough to tell whether they are the same."""
-    values = X.detach().double().cpu()
-    weights = torch.linspace(1.0, 2.0, values.numel(), dtype=torch.float64)
-    return {
-        "data": [*map(float, values.shape), float(values.sum()), float(values.flatten() @ weights)],
-        "settings": asdict(run.settings),
-        "pool_size": run.model.n_slots,
-        "signed": run.model.signed,
-        "usage_schedule": run.usage_schedule,
-        "lowest_band": run.bands.lowest,
-    }
-
-
-def _plain(given: Any) -> Any:
-    """With lists for tuples, which are the same here."""
-    if isinstance(given, dict):
-        return {name: _plain(value) for name, value in given.items()}
-    return list(given) if isinstance(given, tuple) else given
+def copied(model: Model, into: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
+    """The model's tensors, as they are now, in main memory; in the place of older ones where there are such."""
+    tensors = model.state_dict()
+    if into:
+        return {name: into[name].copy_(tensor) for name, tensor in tensors.items()}
+    return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}

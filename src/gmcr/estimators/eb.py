@@ -34,7 +34,7 @@ from gmcr.window.signs import refuse_negative, seen_signs
 
 DECODERS = ("gate", "floor", "exact")
 FLOOR = 0.5  # ϑ: concentrations above it are the certificate's support
-SCHEDULES = ("paper", "window")
+SCHEDULES = ("paper", "window", "noise")
 NOT_STORED = ("callback", "settings")  # parameters that a model file's header does not hold as they are
 LEARNED = (
     "n_epochs_", "terminated_", "_n_samples", "_lipschitz", "_n_gate_parameters", "_energy_bound", "_radius",
@@ -105,7 +105,8 @@ class EBgMCR(Solver):
     learning_rate : None takes the paper's 5e-4; "scaled" multiplies it by 1024 over the pool size, up to four
         times, for small pools; or a number
     lowest_band : lower edge of the lowest band of R²: the paper's 0.97 for synthetic, 0.95 for real data
-    usage : "paper", or "window" for a usage price inside the window of Theorem 1
+    usage : "paper"; "window" for a usage price inside the window of Theorem 1, with the present misfit for the
+        noise; or "noise" for the same with the noise that the samples' singular values tell
     folder : where to keep state, history (CSV) and margins while the run goes on; a run killed there goes on
         from its last saved state when `fit` is called again with the same data and settings
     save_every : epochs between two saved states
@@ -190,6 +191,7 @@ class EBgMCR(Solver):
         require(fine, "folder", "the name of a folder", self.folder)
         folder = None if self.folder is None else Path(self.folder)
         X = torch.as_tensor(samples, dtype=torch.float32, device=chosen_device(self.device))
+        seed = check_seed(self.random_state)
         run = training.start(
             X,
             self.pool_size,
@@ -197,19 +199,15 @@ class EBgMCR(Solver):
             signed=self.signed,
             lowest_band=self.lowest_band,
             usage_schedule=self.usage,
-            seed=check_seed(self.random_state),
+            seed=seed,
+            folder=folder,
         )
-        first = _gate_tensors(run.model)
-        if folder is not None and (folder / training.STATE_FILE).exists():
-            training.resume(run, X, folder / training.STATE_FILE)
         with listening(self.callback, bool(self.verbose), self.max_epochs, run.epoch) as listener:
             try:
-                training.train(
-                    run, X, self.max_epochs, folder=folder, save_every=self.save_every, listener=listener
-                )
+                training.train(run, X, self.max_epochs, save_every=self.save_every, listener=listener)
             except KeyboardInterrupt:
                 warnings.warn("the run was interrupted; this is its state so far.", stacklevel=3)
-        self._learn(run, X, D, samples, first)
+        self._learn(run, X, D, samples, seed)
         return self
 
     # Answers
@@ -322,27 +320,23 @@ class EBgMCR(Solver):
             return replace(settings, learning_rate=scaled_rate(self.pool_size, settings))
         return replace(settings, learning_rate=check_number(rate, "learning_rate"))
 
-    def _learn(
-        self, run: training.Run, X: torch.Tensor, D: Samples, samples: FloatArray, first: torch.Tensor
-    ) -> None:
-        """Keep the checkpoints' answers and what the anchors need; first : the gate's parameters at the start."""
+    def _learn(self, run: training.Run, X: torch.Tensor, D: Samples, samples: FloatArray, seed: int) -> None:
+        """Keep the checkpoints' answers and what the anchors need."""
         self.n_epochs_ = run.epoch
         self.terminated_ = run.ended
-        self.history_ = pd.DataFrame(run.history).astype({"epoch": int, "count": int, "usage": int})
+        self.history_ = run.log.history()
         self._n_samples = len(samples)
         tensors = {str(band): kept.tensors for band, kept in sorted(run.bands.kept.items())}
         tensors = {FINAL: training.copied(run.model)} | tensors
         self._take({name: self._state(own, D, samples) for name, own in tensors.items()}, run.bands)
-        self._mean_gaps = (
-            np.array(run.mean_gaps).reshape(-1, self.pool_size)
-            if self.folder is None
-            else training.read_margins(Path(self.folder), self.pool_size)
-        )
+        self._mean_gaps = run.log.mean_gaps()
         self._lipschitz = anchor.lipschitz_bound(run.model.energy, X)
-        self._n_gate_parameters = first.numel()
         with torch.inference_mode():
-            self._energy_bound = float(run.model.energies(X).abs().max())
-        self._radius = float((_gate_tensors(run.model) - first).norm())
+            self._energy_bound = float(run.model.evaluate(X).energies.abs().max())
+        first = Model(X.shape[1], self.pool_size, run.settings, self.signed)
+        first.initialise(torch.Generator().manual_seed(seed))  # as the run began
+        start, end = _gate_tensors(first), _gate_tensors(run.model)
+        self._n_gate_parameters, self._radius = start.numel(), float((end - start).norm())
 
     def _take(self, states: dict[str, _State], bands: Bands) -> None:
         """Keep the states by name, and the answer of the checkpoint that `transform` uses."""

@@ -35,6 +35,7 @@ from gmcr.metrics import r_squared
 from gmcr.noise import Correlation, ErrorCovariance, NoiseLaw, Sigma, law_of
 from gmcr.preprocessing import Step, check_steps, step_of
 from gmcr.storage import Arrays, Header
+from gmcr.trust import Answer, Trust, trusted
 from gmcr.validation import FloatArray, check_pool
 from gmcr.window.distinct_samples import check_sample_weight, distinct_samples
 from gmcr.window.evidence import Evidence
@@ -376,6 +377,23 @@ class GMCR(Solver):
         out = self._judged(samples, self._frozen().decode(samples, known), known)
         find = amounts_finder(self.calibration_, self.components_, samples, out, runs)
         return replace(out, find_amounts=find)
+
+    def trust(self, D: Samples) -> Trust:
+        """Whether the answer may be used: a verdict in three words, the checks it rests on, and what to do.
+
+        Parameters
+        ----------
+        D : (samples, channels) the samples that were fitted
+        """
+        check_is_fitted(self)
+        return trusted(self.answer(D), self.decomposition_.component_names)
+
+    def answer(self, D: Samples) -> Answer:
+        """The answer as `trust` judges it, with the samples that were fitted."""
+        samples, found, law = self._training_samples(D), self.decomposition_, self.noise_law_
+        out = self._judged(samples, self._frozen().decode(samples, law), law)
+        S, C = found.components, found.concentrations
+        return Answer(samples, C, S, self.count_, out, self.n_fixed_, found.signed)
 
     @property
     def areas_(self) -> pd.DataFrame | None:

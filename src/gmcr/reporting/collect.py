@@ -27,10 +27,11 @@ from gmcr.preprocessing import Chain
 from gmcr.rank import estimate_rank
 from gmcr.registry import load_plugins
 from gmcr.reporting.contents import Contents, LibraryMatch
-from gmcr.theory.ambiguity import feasible_bands
+from gmcr.theory.ambiguity import as_fitted, feasible_bands
 from gmcr.theory.certificate import certify
 from gmcr.theory.facts import noise_of
 from gmcr.theory.pairs import isolating_pairs, never_separated
+from gmcr.trust import Trust
 from gmcr.validation import FloatArray, check_same_axis, check_samples, evenly
 from gmcr.window.evidence import Evidence
 
@@ -55,6 +56,13 @@ class Prepares(Protocol):
     chain_: Chain
 
     def prepared(self, D: Any) -> Table: ...
+
+
+@runtime_checkable
+class Judged(Protocol):
+    """An estimator that says whether its answer may be used."""
+
+    def trust(self, D: Any) -> Trust: ...
 
 
 @runtime_checkable
@@ -110,7 +118,7 @@ def collect(
         "separation": lambda: _separation(found),
     }
     if data is None:
-        facts["left_out"] |= dict.fromkeys(("rank", "fit", "certificate", "bands"), NO_DATA)
+        facts["left_out"] |= dict.fromkeys(("rank", "fit", "trust", "certificate", "bands"), NO_DATA)
     else:
         raw = data
         if isinstance(model, Prepares) and model.chain_:
@@ -122,8 +130,9 @@ def collect(
         tasks |= {
             "rank": lambda: _rank(D),
             "fit": lambda: _fit(D, found, judge, decoding, measured),
+            "trust": lambda: _trust(measured, model),
             "certificate": lambda: _certificate(D, found, judge),
-            "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds)},
+            "bands": lambda: {"ambiguity": feasible_bands(D, found, seconds=seconds, **as_fitted(model))},
         }
     load_plugins()  # what it warns of is not to be ignored
     with warnings.catch_warnings():
@@ -264,6 +273,12 @@ def _judge(D: FloatArray, found: Decomposition) -> tuple[FloatArray, Any, FloatA
     C = found.concentrations
     judged = support_posterior(D, found.components, C, sigma, learned=True, signed=found.signed_amounts)
     return misfit, is_explained(misfit, D, C), judged.confidence, sigma
+
+
+def _trust(measured: Any, model: object) -> Facts:
+    if not isinstance(model, Judged):
+        raise InputError("only answers of the window solver, with their model, are judged.")
+    return {"trust": model.trust(measured)}
 
 
 def _certificate(D: FloatArray, found: Decomposition, model: Fitted | None) -> Facts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from gmcr.decomposition import Decomposition
 from gmcr.rank import RankReport
 from gmcr.theory.certificate import Certificate
 from gmcr.theory.feasible_bands import Ambiguity
+from gmcr.trust import Trust
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.evidence import Evidence
 
@@ -33,6 +35,8 @@ class LibraryMatch:
 class Contents:
     """What a report shows. Whatever is None was not found out, and `left_out` may say why."""
 
+    NOT_KEPT: ClassVar[str] = "nothing was kept of it: gmcr report RUN DATA judges it."
+
     found: Decomposition
     source: str = "samples"  # name of the data file
     made: str = ""  # when
@@ -41,6 +45,7 @@ class Contents:
     warnings: tuple[str, ...] = ()  # of the solver
     count: Evidence | None = None
     rank: RankReport | None = None
+    trust: Trust | None = None
     certificate: Certificate | None = None
     ambiguity: Ambiguity | None = None
     calibration: Calibration | None = None

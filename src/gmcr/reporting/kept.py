@@ -23,6 +23,7 @@ from gmcr.storage import read_model, write_model
 from gmcr.theory.certificate import Certificate
 from gmcr.theory.conditions import RobustWindow
 from gmcr.theory.feasible_bands import Ambiguity, Band
+from gmcr.trust import Trust
 from gmcr.validation import FloatArray
 from gmcr.window.evidence import Evidence
 
@@ -60,6 +61,10 @@ def save_contents(contents: Contents, path: str | os.PathLike[str]) -> None:
         facts["rank"] = {name: getattr(rank, name) for name in OF_RANK} | {"edge": edge_of(rank)}
         facts["rank"]["counts"] = [[*place, number] for place, number in rank.counts.items()]
         arrays["singular_values"] = rank.singular_values[rank.scaling]
+    if contents.trust is not None:
+        facts["trust"] = contents.trust.as_dict()
+        if contents.trust.alternatives is not None:
+            arrays["alternatives"] = contents.trust.alternatives
     if contents.certificate is not None:
         facts["certificate"] = contents.certificate.to_dict()
     if ambiguity is not None:
@@ -90,6 +95,8 @@ def load_contents(path: str | os.PathLike[str], found: Decomposition) -> Content
             given["count"] = Evidence.of_dict(facts["count"])
         if "rank" in facts:
             given["rank"] = _rank(facts["rank"], arrays["singular_values"])
+        if "trust" in facts:
+            given["trust"] = Trust.of_dict(_filled(facts["trust"]), arrays.get("alternatives"))
         if "certificate" in facts:
             given["certificate"] = _certificate(facts["certificate"])
         if "bands" in facts:

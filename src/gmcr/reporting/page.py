@@ -34,7 +34,7 @@ def write_report(contents: Contents, path: str | os.PathLike[str]) -> None:
 
 def render(contents: Contents) -> str:
     """The report as the text of an HTML file."""
-    checks, sections = trust.checks(contents), make_sections(contents)
+    sections = make_sections(contents)
     bodies, charts = zip(*(_body(one) for one in sections))
     style, script = _asset("page.css"), _script()
     data = {"palette": PALETTE, "dashes": DASHES, "muted": MUTED}
@@ -47,9 +47,9 @@ def render(contents: Contents) -> str:
         words=words,
         answer=trust.answer(contents),
         verdict=trust.verdict_of(contents),
-        status=trust.VERDICTS[trust.verdict_of(contents)],
-        checks=checks,
-        advice=trust.advice(checks),
+        status=trust.STATUS[trust.verdict_of(contents)],
+        means=trust.means(contents),
+        checks=trust.checks(contents),
         sections=sections,
         bodies=bodies,
         # Ours and free of what a browser could take for the end of the element.

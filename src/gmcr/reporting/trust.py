@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.words import SURE, listed, several
+from gmcr.trust import Trust
+from gmcr.trust.checks import USE, WORDS
 
 GOOD, CARE, BAD, NONE = "good", "care", "bad", "none"
-VERDICTS = {"proved": GOOD, "conditional": GOOD, "consistent": CARE, "unsupported": BAD, "": NONE}
+STATUS = dict(zip(WORDS, (GOOD, CARE, BAD))) | {"": NONE}
+SECTION_OF = {"count": "count", "fit": "fit", "samples explained": "fit", "supports": "supports"}
+SECTION_OF |= {"uniqueness": "separation", "stability": "profiles", "starts": "profiles"}
 
 
 @dataclass(frozen=True)
@@ -24,8 +29,15 @@ class Check:
 
 
 def verdict_of(contents: Contents) -> str:
-    """The certificate's; empty without one."""
-    return "" if contents.certificate is None else contents.certificate.verdict
+    """One of the three words; empty where nothing was judged."""
+    return "" if contents.trust is None else contents.trust.verdict
+
+
+def means(contents: Contents) -> str:
+    """What the verdict means, in a sentence or two."""
+    if contents.trust is None:
+        return f"Not judged: {contents.left_out.get('trust', contents.NOT_KEPT)}"
+    return f"{contents.trust.sentence} {contents.trust.rate}"
 
 
 def answer(contents: Contents) -> tuple[str, str]:
@@ -47,17 +59,31 @@ def answer(contents: Contents) -> tuple[str, str]:
     return first, f"They explain {what}, and {rest}."
 
 
-def advice(made: list[Check]) -> str:
-    """What to do about checks that are not good; the certificate's own verdict stands beside it already."""
-    marked = any(check.status in (CARE, BAD) and check.section != "certificate" for check in made)
-    return "Look at the marked points before you rely on it." if marked else ""
-
-
 def checks(contents: Contents) -> list[Check]:
-    """What to look at before trusting the answer."""
-    judged = [check(contents) for check in (_count, _fit, _supports, _uniqueness, _certificate)]
+    """What to look at before using the answer."""
+    if contents.trust is None:
+        judged = [check(contents) for check in (_count, _fit, _supports, _uniqueness)]
+    else:
+        judged = [*_named(contents, contents.trust), *_components(contents.trust)]
     warned = [Check(CARE, "Warning", warning, "reproduce") for warning in contents.warnings]
-    return [*judged, *_lonely(contents), *warned]
+    return [*judged, *_certificate(contents), *_lonely(contents), *warned]
+
+
+def _named(contents: Contents, trust: Trust) -> Iterator[Check]:
+    """The checks of the verdict, with what to do where one is not met."""
+    for row in trust.checks.to_dict("records"):
+        name, word, todo = row["name"], row["verdict"], row["todo"]
+        text = _count(contents).text if name == "count" else f"{row['number']}."
+        advice = "" if word == USE else f" {todo[0].upper()}{todo[1:]}."
+        yield Check(STATUS[word], name.capitalize(), f"{text}{advice}", SECTION_OF.get(name, "answer"))
+
+
+def _components(trust: Trust) -> Iterator[Check]:
+    """Components that are not to be used, or with care."""
+    for row in trust.components.to_dict("records"):
+        if row["verdict"] != USE:
+            text = f"{row['verdict']}: {row['todo']}."
+            yield Check(STATUS[row["verdict"]], row["component"], text, "profiles")
 
 
 def _count(contents: Contents) -> Check:
@@ -131,10 +157,12 @@ def _lonely(contents: Contents) -> list[Check]:
     return [Check(CARE, "Single samples", text, "profiles")]
 
 
-def _certificate(contents: Contents) -> Check:
-    if contents.certificate is None:
-        return _not_done("Certificate", contents, "certificate")
-    return Check(VERDICTS[verdict_of(contents)], "Certificate", contents.certificate.sentence, "certificate")
+def _certificate(contents: Contents) -> list[Check]:
+    """The theorems' own verdict stands in its section; here only what speaks against the answer."""
+    certificate = contents.certificate
+    if certificate is None or certificate.verdict != "unsupported":
+        return []
+    return [Check(CARE, "Certificate", certificate.sentence, "certificate")]
 
 
 def _not_done(subject: str, contents: Contents, key: str, section: str = "") -> Check:

@@ -7,24 +7,28 @@ share of the signal it can have, with its profile and concentrations at either e
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import Any
 
 import numpy as np
 
-from gmcr.constraints import Layout
 from gmcr.decomposition import Decomposition
-from gmcr.errors import InputError
-from gmcr.theory.balancing import balanced_solution, check_constraints
+from gmcr.theory.balancing import checked_solution
 from gmcr.theory.extremes import End, coefficient_range, extremes
-from gmcr.theory.facts import noise_of
 from gmcr.theory.feasible_bands import Ambiguity, Band
 from gmcr.theory.feasible_plane import FeasibleArea, FeasiblePair, feasible_area, pair_extremes, pair_interval
 from gmcr.theory.transformations import Balanced, Block, group
-from gmcr.validation import FloatArray, check_samples, check_share
+from gmcr.validation import FloatArray
 
 MAX_VARIABLES = 20  # a block with more free coefficients is reported as open and not followed to its ends
 SAME = 1e-5  # shares closer than this are one
+
+
+def as_fitted(model: Any) -> dict[str, Any]:
+    """The constraints, runs and order that a model was fitted with, as `feasible_bands` takes them."""
+    layout = getattr(model, "layout_", None)
+    if not getattr(model, "constraints", None) or layout is None:
+        return {}
+    return {"constraints": model.constraints, "runs": layout.labels, "order": layout.order}
 
 
 def feasible_bands(
@@ -78,41 +82,26 @@ def feasible_bands(
     >>> out.bands[1].concentrations[:, 1].round(3)  # how much of the second component the second sample holds
     array([1., 5.])
     """
-    deadline = monotonic() + seconds
-    samples = check_samples(D, copy=False)
-    C, S = decomposition.concentrations, decomposition.components
-    if samples.shape != (len(C), S.shape[1]):
-        raise InputError(
-            f"D has shape {samples.shape}, but the decomposition has {len(C)} samples and {S.shape[1]} channels; "
-            "pass the samples it was made from."
-        )
-    check_share(alpha, "alpha")
-    if c_min is not None and not (np.isfinite(c_min) and c_min >= 0):
-        raise InputError(f"c_min must be finite and not negative, not {c_min}.")
-    told = check_constraints(constraints, decomposition)
-    used = np.flatnonzero(C.any(axis=0))
-    if not used.size:
-        raise InputError("the decomposition holds no component in any sample; there is nothing to compare.")
     notes: list[str] = []
-    sigma, law = noise_of(noise, samples, decomposition)
-    if law is not None:
-        notes.append(f"Noise estimated from what the solution leaves over: {law.sentence()}.")
-    solution = balanced_solution(
-        samples,
+    C, S = decomposition.concentrations, decomposition.components
+    used = np.flatnonzero(C.any(axis=0))
+    given = checked_solution(
+        D,
         decomposition,
         used,
-        sigma,
-        Layout.of(runs, order, len(samples), decomposition.axis),
-        told,
+        noise,
         supports=supports,
         c_min=c_min,
         closure=closure,
+        constraints=constraints,
+        runs=runs,
+        order=order,
         alpha=alpha,
-        deadline=deadline,
+        seconds=seconds,
         notes=notes,
     )
     names = decomposition.component_names or tuple(str(j) for j in range(len(S)))
-    bands, planes = _bands(solution, np.linalg.norm(C[:, used], axis=0), used, names)
+    bands, planes = _bands(given.balanced(), given.sizes, used, names)
     if any(np.isnan(band.max) for band in bands):
         notes.append(
             "Bands without numbers: too many components trade with each other, or nothing meets what is asked."

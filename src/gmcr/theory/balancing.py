@@ -2,25 +2,169 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 from scipy.stats import norm
 
 from gmcr.constraints import Closure, Constraints, Layout
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.noise import rounding_floor
-from gmcr.theory.limits import Told, limits_of, told_by
+from gmcr.theory.facts import noise_of
+from gmcr.theory.limits import Limit, Told, limits_of, told_by
 from gmcr.theory.transformations import Balanced, find_directions, find_errors
-from gmcr.validation import BoolArray, FloatArray, as_numbers
+from gmcr.validation import BoolArray, FloatArray, as_numbers, check_samples, check_share
 
 HANDFUL = 5  # components whose transformations can be followed where any sample may hold any
 
 
-def check_constraints(given: Any, decomposition: Decomposition) -> Constraints | None:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Given:
+    """A solution and all that its transformations have to respect, for the components that samples hold.
+
+    C : (samples, K);  S : (K, channels) of unit norm;  held : (samples, K) what samples may hold
+    sigma : (samples,) noise;  floor : the same, never zero;  known : (K,) whose profile is given
+    scales : (K,) with which concentrations sum to one, or None;  the rest as in `Bound`
+    """
+
+    C: FloatArray
+    S: FloatArray
+    held: BoolArray
+    sigma: FloatArray
+    floor: FloatArray
+    spread: FloatArray
+    scales: FloatArray | None
+    known: BoolArray
+    limits: tuple[Limit, ...]
+    z: float
+    c_min: float | None
+    signed: bool
+    deadline: float
+
+    @property
+    def sizes(self) -> FloatArray:
+        """(K,) norm of each component's signal."""
+        return np.linalg.norm(self.C, axis=0).astype(np.float64)
+
+    def balanced(self) -> Balanced:
+        sizes = self.sizes
+        C, S = self.C / sizes, self.S * sizes[:, None]
+        same = ("held", "spread", "z", "c_min", "signed", "deadline", "limits")
+        return Balanced(
+            **{name: getattr(self, name) for name in same},
+            C=C,
+            S=S,
+            weights=1.0 / self.floor,
+            directions=find_directions(C, self.held, sizes, self.floor, self.z, self.known),
+            errors=find_errors(C, S, self.held, self.sigma, 1.0 / self.floor),
+            closure=None if self.scales is None else self.scales * sizes,
+        )
+
+    def moved(self, T: FloatArray) -> Given:
+        """The solution C T, T⁻¹ S that fits as well; T (K, K) in these units."""
+        S = np.linalg.solve(T, self.S)
+        norms = np.linalg.norm(S, axis=1)
+        scales = None if self.scales is None else np.linalg.solve(T, self.scales) / norms
+        return replace(self, C=self.C @ T * norms, S=S / norms[:, None], scales=scales)
+
+    def and_sample(self, c: FloatArray, absent: Sequence[int] = ()) -> Given:
+        """The same with another sample of concentrations c (K,), known to be without some of the components."""
+        held = ~np.isin(np.arange(len(c)), absent)
+        n, noise, floor = len(self.C), float(np.median(self.sigma)), float(np.median(self.floor))
+        return replace(
+            self,
+            C=np.vstack([self.C, np.where(held, c, 0.0)]),
+            held=np.vstack([self.held, held]),
+            sigma=np.append(self.sigma, noise),
+            floor=np.append(self.floor, floor),
+            limits=tuple(one.of_first(n) for one in self.limits),
+        )
+
+
+def checked_solution(
+    D: Any,
+    decomposition: Decomposition,
+    used: NDArray[np.intp],
+    noise: Any = None,
+    *,
+    supports: Any = None,
+    c_min: float | None = None,
+    closure: bool = False,
+    constraints: Any = None,
+    runs: Any = None,
+    order: Any = None,
+    alpha: float = 0.05,
+    seconds: float = np.inf,
+    notes: list[str],
+) -> Given:
+    """What `feasible_bands` is told, checked, for the components that samples hold (`used`).
+
+    What was assumed is added to the notes.
+    """
+    deadline = monotonic() + seconds
+    samples = check_samples(D, copy=False)
+    C, S = decomposition.concentrations, decomposition.components
+    if samples.shape != (len(C), S.shape[1]):
+        raise InputError(
+            f"D has shape {samples.shape}, but the decomposition has {len(C)} samples and {S.shape[1]} channels; "
+            "pass the samples it was made from."
+        )
+    check_share(alpha, "alpha")
+    if c_min is not None and not (np.isfinite(c_min) and c_min >= 0):
+        raise InputError(f"c_min must be finite and not negative, not {c_min}.")
+    if not used.size:
+        raise InputError("the decomposition holds no component in any sample; there is nothing to compare.")
+    own = _constraints(constraints, decomposition)
+    sigma, law = noise_of(noise, samples, decomposition)
+    if law is not None:
+        notes.append(f"Noise estimated from what the solution leaves over: {law.sentence()}.")
+    held = _check_supports(supports, decomposition, own, notes)
+    floor = np.maximum(sigma, rounding_floor(samples))
+    spread = np.sqrt(len(samples) / np.maximum((~np.isnan(samples)).sum(axis=0), 1))
+    told = None
+    if own is not None:
+        layout = Layout.of(runs, order, len(samples), decomposition.axis)
+        told = told_by(own, layout, C, S, (floor, spread), alpha)
+        held = held & told.held
+        total = own.find(Closure)
+        closure = closure or (total is not None and total.components is None)
+        notes += _told_notes(told, total)
+    if not held.all():
+        notes.append(
+            "Taken as right: which sample holds what. A wrong support can move a component beyond its band."
+        )
+    scales = _closure_scales(C[:, used], notes) if closure else None
+    if decomposition.signed and (c_min is not None or closure):
+        notes.append("Values may be negative: c_min and closure are not used.")
+    rank = min(np.linalg.matrix_rank(S[used]), np.linalg.matrix_rank(C[:, used]))
+    if rank < len(used):
+        notes.append(
+            f"The {len(used)} components have rank {rank}: more solutions than those compared here may fit."
+        )
+    return Given(
+        C=C[:, used],
+        S=S[used],
+        held=held[:, used],
+        sigma=sigma,
+        floor=floor,
+        spread=spread,
+        scales=scales,
+        known=np.zeros(len(used), dtype=bool) if told is None else told.known[used],
+        limits=() if told is None else limits_of(told.limits, used),
+        z=float(norm.isf(alpha / sum(samples.shape))),
+        c_min=None if decomposition.signed else c_min,
+        signed=decomposition.signed,
+        deadline=deadline,
+    )
+
+
+def _constraints(given: Any, decomposition: Decomposition) -> Constraints | None:
     """One or several constraints, with the signs that the solution has; None where none is given."""
     if given is None:
         return None
@@ -29,66 +173,6 @@ def check_constraints(given: Any, decomposition: Decomposition) -> Constraints |
     signed = True if decomposition.signed_amounts else "profiles" if decomposition.signed else False
     several = list(given) if isinstance(given, Iterable) else [given]
     return Constraints.of(several, signed=signed)
-
-
-def balanced_solution(
-    samples: FloatArray,
-    decomposition: Decomposition,
-    used: Any,
-    sigma: FloatArray,
-    layout: Layout,
-    constraints: Constraints | None,
-    *,
-    supports: Any,
-    c_min: float | None,
-    closure: bool,
-    alpha: float,
-    deadline: float,
-    notes: list[str],
-) -> Balanced:
-    """The components that samples hold (`used`), in balanced units; what was assumed is added to the notes."""
-    C, S = decomposition.concentrations, decomposition.components
-    held = _check_supports(supports, decomposition, constraints, notes)
-    floor = np.maximum(sigma, rounding_floor(samples))
-    spread = np.sqrt(len(samples) / np.maximum((~np.isnan(samples)).sum(axis=0), 1))
-    told = None if constraints is None else told_by(constraints, layout, C, S, (floor, spread), alpha)
-    if told is not None:
-        held = held & told.held
-    if not held.all():
-        notes.append(
-            "Taken as right: which sample holds what. A wrong support can move a component beyond its band."
-        )
-    own = None if constraints is None else constraints.find(Closure)
-    if own is not None and own.components is None:
-        closure = True
-    scales = _closure_scales(C[:, used], notes) if closure else None
-    if decomposition.signed and (c_min is not None or closure):
-        notes.append("Values may be negative: c_min and closure are not used.")
-    notes += _told_notes(told, own)
-    rank = min(np.linalg.matrix_rank(S[used]), np.linalg.matrix_rank(C[:, used]))
-    if rank < len(used):
-        notes.append(
-            f"The {len(used)} components have rank {rank}: more solutions than those compared here may fit."
-        )
-    sizes = np.linalg.norm(C[:, used], axis=0)
-    balanced, profiles, held = C[:, used] / sizes, S[used] * sizes[:, None], held[:, used]
-    z = float(norm.isf(alpha / sum(samples.shape)))
-    known = None if told is None else told.known[used]
-    return Balanced(
-        C=balanced,
-        S=profiles,
-        held=held,
-        weights=1.0 / floor,
-        directions=find_directions(balanced, held, sizes, floor, z, known),
-        errors=find_errors(balanced, profiles, held, sigma, 1.0 / floor),
-        spread=spread,
-        closure=None if scales is None else scales * sizes,
-        z=z,
-        c_min=None if decomposition.signed else c_min,
-        signed=decomposition.signed,
-        deadline=deadline,
-        limits=() if told is None else limits_of(told.limits, used),
-    )
 
 
 def _check_supports(
@@ -116,9 +200,7 @@ def _check_supports(
     return held
 
 
-def _told_notes(told: Told | None, closure: Closure | None) -> list[str]:
-    if told is None:
-        return []
+def _told_notes(told: Told, closure: Closure | None) -> list[str]:
     unused = [
         *told.unused,
         *([closure.name] if closure is not None and closure.components is not None else []),

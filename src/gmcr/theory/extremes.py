@@ -184,6 +184,17 @@ def extremes(block: Block) -> list[tuple[End, End]]:
     return [(low, (-value, T)) for low, (value, T) in zip(ends[::2], ends[1::2])]
 
 
+def ends_of(block: Block, i: int) -> tuple[End, End]:
+    """Both ends of one member's share, from the solution and each other's place: quicker, for comparisons."""
+    problem = Problem(block)
+    lowest = partial(problem.log_share, i=i, sign=1.0)
+    highest = partial(problem.log_share, i=i, sign=-1.0)
+    starts = _starts(problem)[:2]
+    low, high = best(problem, lowest, starts), best(problem, highest, starts)
+    T = [None if x is None else block.transformation(x) for _, x in (low, high)]
+    return (low[0], T[0]), (-high[0], T[1])
+
+
 def coefficient_range(block: Block, row: int, column: int) -> tuple[float, float]:
     """The least and the largest value of one coefficient of T."""
     problem = Problem(block)

@@ -51,6 +51,13 @@ class Limit:
         slope = 2.0 * (off - ratio * ROUNDING * column) / allowed
         return ratio, slope, -ratio * self.most / allowed
 
+    def of_first(self, n: int) -> Limit:
+        """The same for the first n of a column's entries, where it is one of concentrations."""
+        if self.of == "S":
+            return self
+        first = self.nearest
+        return replace(self, nearest=lambda column: np.concatenate([first(column[:n]), column[n:]]))
+
 
 @dataclass(frozen=True, eq=False)
 class Told:
@@ -88,9 +95,10 @@ def told_by(
     alpha : probability that noise alone exceeds any limit
     """
     K = C.shape[1]
+    followed = Constraints(tuple(one for one in constraints.given if not isinstance(one, Kinetic)))
     of = {
-        "C": factor_of("C", constraints, layout, C.shape, constraints.signed_amounts),
-        "S": factor_of("S", constraints, layout, S.T.shape, constraints.signed),
+        "C": factor_of("C", followed, layout, C.shape, constraints.signed_amounts),
+        "S": factor_of("S", followed, layout, S.T.shape, constraints.signed),
     }
     held = ~((of["C"].lower == 0) & (of["C"].upper == 0))
     asked = [(name, j, _nearest(of[name], name, j)) for name in of for j in range(K)]
@@ -136,8 +144,6 @@ def _nearest(factor: Factor, name: str, j: int) -> Nearest | None:
         if given.any():
             return _proportional(zero | given, np.where(given, lower, 0.0))
         return (lambda column: np.where(zero, 0.0, column)) if zero.any() and name == "S" else None
-    if isinstance(shaping, Kinetic):
-        return None
     shaper = factor.shapers[j]
     assert shaper is not None
     # Signs have limits of their own, entry by entry; zeros belong to the shape.

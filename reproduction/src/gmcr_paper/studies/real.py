@@ -74,9 +74,17 @@ def _energy(settings: Settings, data: RealSet) -> Outcome:
     start = perf_counter()
     model = trained(data.D, settings, lowest_band=LOWEST, signed=data.signed)
     seconds = perf_counter() - start
+    outcome = energy_outcome(model, data, settings["seed"])
+    return Outcome(outcome.result | {"fit_seconds": seconds}, outcome.arrays)
+
+
+def energy_outcome(model: Any, data: RealSet, seed: int) -> Outcome:
+    """What a trained EB-gMCR holds, against the references; on Carbs its frozen states decode the simplex.
+
+    reuse : of the checkpoint with the fewest components, by its gate and by exact decoding; of the end, by gate
+    """
     refined = model.refine(data.D, compare=False).model
     result = ending(model) | {
-        "fit_seconds": seconds,
         "bands": [
             scored(band.decomposition, data)
             | {"low": band.low, "high": band.high, "usage": band.usage, "epoch": band.epoch / model.n_epochs_}
@@ -86,17 +94,20 @@ def _energy(settings: Settings, data: RealSet) -> Outcome:
         "refined": scored(refined.decomposition_, data) | {"usage": refined.decomposition_.usage},
     }
     rule = "fewest" if model.bands_ else "final"  # as the paper selects: no use of the known count
-    chosen = model.select(rule)
-    arrays = _profiles(chosen, data)
+    arrays = _profiles(model.select(rule), data)
     if data.S is not None:
         result["reuse"] = {}
-        for by in ("gate", "exact"):
+        for name, by, state in (("gate", "gate", rule), ("exact", "exact", rule), ("end", "gate", "final")):
             reuse, maps = decoded(
-                chosen.components, partial(model.decode, by=by, rule=rule), data, settings["seed"]
+                model.select(state).components, partial(_amounts, model, by=by, rule=state), data, seed
             )
-            result["reuse"][by] = reuse
-            arrays |= {f"{by}_{name}": values for name, values in maps.items()}
+            result["reuse"][name] = reuse
+            arrays |= {f"{name}_{key}": values for key, values in maps.items()}
     return Outcome(result, arrays)
+
+
+def _amounts(model: Any, D: FloatArray, by: str, rule: str) -> FloatArray:
+    return model.decode(D, by, rule=rule).concentrations
 
 
 def _profiles(answer: Any, data: RealSet) -> dict[str, FloatArray]:

@@ -1,0 +1,138 @@
+"""A net that tells the count from evidence on it, learned from tables whose count is known.
+
+Members differ by their random beginnings; whole columns are left out at random while they learn, so that none is
+relied on alone. How sharp their chances are is set by tables that were left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.optimize import minimize_scalar
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+
+from gmcr.counting.net import Net, inputs
+
+Table = dict[str, Any]
+SEEN, ABOUT = 24, 5  # numbers that a member sees in a count's evidence, and counts that it looks at together
+EPOCHS, BATCH, SORTED = 30, 64, 16  # batches, and how many of them are sorted by length together
+RATE, DECAY = 2e-3, 1e-2
+LEFT_OUT, COLUMNS_LEFT_OUT = 0.2, 0.3
+MEMBERS, FOLDS = 3, 2
+MIDDLE, HALF_RANGE = 0.5, (0.05, 0.95)  # quantiles
+SMALLEST = 1e-3  # half range of a column
+LEAST = 1e-4  # probability whose logarithm is taken, in scores
+
+
+class Member(nn.Module):
+    """What `gmcr.counting.net` evaluates, with what is left out at random while learning."""
+
+    def __init__(self, columns: int):
+        super().__init__()
+        self.own = nn.Linear(2 * columns, SEEN)
+        self.about = nn.ModuleList(nn.Conv1d(SEEN, SEEN, ABOUT, padding=ABOUT // 2) for _ in range(2))
+        self.last = nn.Linear(2 * SEEN, 1, bias=False)
+        self.dropped = nn.Dropout(LEFT_OUT)
+
+    def forward(self, seen: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
+        if self.training:
+            kept = (torch.rand(len(seen), 1, seen.shape[2] // 2) >= COLUMNS_LEFT_OUT).float()
+            seen = seen * torch.cat([kept, kept], dim=2)
+        z = self.dropped(torch.relu(self.own(seen))) * there[..., None]
+        c = self.of_those_about(z, 0) * there[..., None]
+        c = c + self.of_those_about(c, 1) * there[..., None]
+        return self.last(torch.cat([z, c], dim=2))[..., 0].masked_fill(~there, -1e9)
+
+    def of_those_about(self, z: torch.Tensor, time: int) -> torch.Tensor:
+        return self.dropped(torch.relu(self.about[time](z.transpose(1, 2))).transpose(1, 2))
+
+    def as_arrays(self) -> dict[str, np.ndarray]:
+        return {
+            "own": _array(self.own.weight).T,
+            "own_bias": _array(self.own.bias),
+            "about": np.stack([_array(conv.weight).transpose(2, 1, 0) for conv in self.about]),
+            "about_bias": np.stack([_array(conv.bias) for conv in self.about]),
+            "last": _array(self.last.weight)[0],
+        }
+
+
+def _array(weights: torch.Tensor) -> np.ndarray:
+    return weights.detach().numpy().astype(np.float32)
+
+
+def learned(tables: Sequence[Table], columns: np.ndarray, members: int = MEMBERS) -> Net:
+    """What all tables teach, as sharp as those that were left out in turn bear out."""
+    folds = np.array([t["seed"] // 2 % FOLDS for t in tables])  # halves are judged by parity
+    left_out = []
+    for fold in range(FOLDS):
+        net = taught([t for t, f in zip(tables, folds) if f != fold], columns, max(members // 2, 1))
+        for table in (t for t, f in zip(tables, folds) if f == fold and t["true"] in t["counts"]):
+            chances = net.chances(table["values"][:, columns].astype(float))
+            left_out.append(
+                (np.log(np.maximum(chances, 1e-30)), int(np.argmax(table["counts"] == table["true"])))
+            )
+
+    def surprise(sharpness: float) -> float:
+        found = [sharpness * logs[place] - np.logaddexp.reduce(sharpness * logs) for logs, place in left_out]
+        return -float(np.mean(np.maximum(found, np.log(LEAST))))
+
+    sharpness = minimize_scalar(surprise, bounds=(0.2, 3.0), method="bounded").x
+    return taught(tables, columns, members, float(sharpness))
+
+
+def taught(tables: Sequence[Table], columns: np.ndarray, members: int, sharpness: float = 1.0) -> Net:
+    """Members learned from the tables whose true count is a candidate."""
+    tables = [t for t in tables if t["true"] in t["counts"]]
+    values = np.concatenate([t["values"][:, columns] for t in tables]).astype(float)
+    middle = np.nan_to_num(np.nanquantile(values, MIDDLE, axis=0))
+    low, high = np.nan_to_num(np.nanquantile(values, HALF_RANGE, axis=0))
+    scale = np.maximum((high - low) / 2, SMALLEST)
+    seen = [
+        torch.tensor(inputs(t["values"][:, columns].astype(float), middle, scale), dtype=torch.float32)
+        for t in tables
+    ]
+    true = torch.tensor([int(np.argmax(t["counts"] == t["true"])) for t in tables])
+    parts = [member(seen, true, seed).as_arrays() for seed in range(members)]
+    weights = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
+    return Net(
+        names=np.array(tables[0]["names"])[columns],
+        middle=middle.astype(np.float32),
+        half_range=scale.astype(np.float32),
+        sharpness=np.array(sharpness),
+        **weights,
+    )
+
+
+def member(seen: list[torch.Tensor], true: torch.Tensor, seed: int) -> Member:
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    net = Member(seen[0].shape[1] // 2)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
+    steps = EPOCHS * -(-len(seen) // BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, steps)
+    for _ in range(EPOCHS):
+        for batch in batches([len(one) for one in seen], rng):
+            there = pad_sequence(
+                [torch.ones(len(seen[n]), dtype=torch.bool) for n in batch], batch_first=True
+            )
+            scores = net(pad_sequence([seen[n] for n in batch], batch_first=True), there)
+            optimiser.zero_grad()
+            nn.functional.cross_entropy(scores, true[batch]).backward()
+            optimiser.step()
+            schedule.step()
+    return net.eval()
+
+
+def batches(lengths: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
+    """All tables in random batches of about the same number of candidates."""
+    order = rng.permutation(len(lengths))
+    groups = np.split(order, range(SORTED * BATCH, len(order), SORTED * BATCH))
+    by_length = np.concatenate(
+        [group[np.argsort(np.array(lengths)[group], kind="stable")] for group in groups]
+    )
+    found = np.split(by_length, range(BATCH, len(order), BATCH))
+    return [found[n] for n in rng.permutation(len(found))]
