@@ -114,6 +114,9 @@ def test_many_files_names_workbooks_and_what_differs(tmp_path, monkeypatch, fram
     assert np.array_equal([row[1:] for row in sheet[1:]], model.concentrations_)
     page = (tmp_path / "runs/monday/report.html").read_text(encoding="utf-8")
     assert "lactose" in page
+    header = page[page.index("<header>") : page.index("</header>")]
+    assert "Samples are in rows: 24 x 40" in header
+    assert "--samples-in columns turns it round" in header
     assert "component 2" not in page
     capsys.readouterr()
     assert main(["compare", "runs/monday", "runs/tuesday", "--json"]) == 0
