@@ -3,12 +3,13 @@
     python benchmarks/fuzz.py --minutes 5
     python benchmarks/fuzz.py --minutes 1 --seed 7 --only made.jdx made.0
 
-Valid files are those of the tests: made by other programs, or byte by byte from the formats' specifications. Each
-round damages one of them (see tests/mutations.py) and reads it. A file that leads to any other error than gmcr's,
-or that takes long where gmcr parses it itself, is kept, and the exit code is 1. Every other damage knows how the
-file is built. Files that packages read cost a forked process each, so they come in turn with a hundred of the
-others; --inputs goes by number instead: so many for each format that gmcr parses and for model files, a tenth of
-that for each other format (20,000 is what is asked of a release, and takes hours).
+Valid files are those of the tests: made by other programs, or byte by byte from the formats' specifications.
+Each round damages one of them (see tests/mutations.py) and reads it; with a model, all is done that can be done
+with one. A file that leads to any other error than gmcr's, or that takes long where gmcr parses it itself, is
+kept, and the exit code is 1. Every other damage knows how the file is built. Files that packages read cost a
+forked process each, so they come in turn with a hundred of the others; --inputs goes by number instead: so many
+for each format that gmcr parses and for model files, a tenth of that for each other format (20,000 is what is
+asked of a release, and takes hours).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import tempfile
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -28,11 +30,11 @@ import numpy as np
 import gmcr
 from common import as_markdown
 from forked import forked, read_as_apart
-from gmcr import GMCR, Decomposition, make_mixtures
 from gmcr.errors import FileError, GMCRError
 from gmcr.io.formats import FORMATS, format_of
 from gmcr.storage import read_model, write_model
 from made_files import write_all
+from model_files import LEARNED, use, write_models
 from mutations import altered, changed_arrays, changed_header, damaged
 
 SLOW = 5.0  # seconds that no file of a few kilobytes should need
@@ -70,10 +72,9 @@ def _tasks(folder: Path, only: list[str] | None) -> tuple[list[Task], list[Task]
     valid = folder / "valid"
     valid.mkdir()
     files = write_all(valid)
-    mix = make_mixtures(n_components=3, n_samples=12, snr_db=30, n_features=24, random_state=0)
-    model = GMCR(n_components=3, random_state=0, n_jobs=1).fit(mix.D)
-    model.save(valid / "model.gmcr")
-    model.decomposition_.save(valid / "decomposition.gmcr")
+    models = valid / "models"
+    models.mkdir()
+    samples = write_models(models)
 
     def bytes_of(path: Path) -> Callable[[np.random.Generator, Path], Path]:
         content = path.read_bytes()
@@ -96,15 +97,20 @@ def _tasks(folder: Path, only: list[str] | None) -> tuple[list[Task], list[Task]
 
         return damage
 
-    models: list[Task] = []
-    for path, load in ((valid / "model.gmcr", GMCR.load), (valid / "decomposition.gmcr", Decomposition.load)):
-        models.append((path.name, bytes_of(path), load))
-        models.append((f"{path.name} (content)", content_of(path), load))
+    def used(name: str) -> Callable[[Path], Any]:
+        """All that is done with a model; every fiftieth time its report too, where that is quick."""
+        turn = count()
+        return lambda path: use(path, samples[name], folder, whole=name in LEARNED and next(turn) % 50 == 0)
+
+    stored: list[Task] = []
+    for name in samples:
+        stored.append((name, bytes_of(models / name), used(name)))
+        stored.append((f"{name} (content)", content_of(models / name), used(name)))
     apart_names = {path.name for path in files if FORMATS[format_of(path)].apart}
     tasks: list[Task] = [
         (path.name, bytes_of(path), _read_forked if path.name in apart_names else gmcr.read) for path in files
     ]
-    wanted = [task for task in tasks + models if only is None or task[0] in only]
+    wanted = [task for task in tasks + stored if only is None or task[0] in only]
     quick = [task for task in wanted if task[0] not in apart_names]
     return quick, [task for task in wanted if task[0] in apart_names]
 

@@ -4,6 +4,7 @@ benchmarks/fuzz.py does the same for as many minutes as one likes.
 """
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,13 +14,13 @@ from hypothesis import strategies as st
 import gmcr
 import made_files as made
 from forked import forked, read_as_apart
-from gmcr import GMCR, Decomposition, make_mixtures
+from gmcr import GMCR, Decomposition
 from gmcr.errors import GMCRError
 from gmcr.io.formats import FORMATS, format_of
 from gmcr.storage import read_model, write_model
+from model_files import LEARNED, use, write_models
 from mutations import altered, changed_arrays, changed_header, damaged
 
-seeds = st.integers(0, 2**32 - 1)
 short = settings(
     max_examples=60,
     derandomize=True,
@@ -33,14 +34,10 @@ def files(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    """A fitted model and its decomposition, saved."""
+def models(tmp_path_factory):
+    """A folder of model files that hold all that one may hold, and the samples that go with each."""
     folder = tmp_path_factory.mktemp("models")
-    mix = make_mixtures(n_components=3, n_samples=12, snr_db=30, n_features=24, random_state=0)
-    fitted = GMCR(n_components=3, random_state=0, n_jobs=1).fit(mix.D)
-    fitted.save(folder / "model.gmcr")
-    fitted.decomposition_.save(folder / "decomposition.gmcr")
-    return folder
+    return folder, write_models(folder)
 
 
 def check(call, *arguments):
@@ -119,28 +116,33 @@ def test_tables_of_any_text(tmp_path, text, delimiter):
     check_table(path)
 
 
-LOADERS = {"model.gmcr": GMCR.load, "decomposition.gmcr": Decomposition.load}
+def test_model_files_that_are_whole(models, tmp_path):
+    folder, samples = models
+    for name, D in samples.items():
+        use(folder / name, D, tmp_path, whole=name in LEARNED)
 
 
-@short
-@given(seed=seeds)
-def test_damaged_model_files(model, tmp_path, seed):
-    rng = np.random.default_rng(seed)
-    for name, load in LOADERS.items():
-        path = tmp_path / name
-        path.write_bytes(damaged((model / name).read_bytes(), rng))
-        check(load, path)
+def test_damaged_model_files(models, tmp_path):
+    """300 files, of which hardly any gets past the checksum."""
+    folder, samples = models
+    rng = np.random.default_rng(0)
+    for turn in range(300):
+        name = list(samples)[turn % len(samples)]
+        (tmp_path / name).write_bytes(damaged((folder / name).read_bytes(), rng))
+        check(GMCR.load if "decomposition" not in name else Decomposition.load, tmp_path / name)
 
 
-@short
-@given(seed=seeds)
-def test_model_files_whose_checksum_holds_but_whose_content_does_not(model, tmp_path, seed):
-    rng = np.random.default_rng(seed)
-    for name, load in LOADERS.items():
-        arrays, header = read_model(model / name)
+def test_model_files_whose_checksum_holds_but_whose_content_does_not(models, tmp_path):
+    """200 files: refused when loaded, or else all that is done with a model works."""
+    folder, samples = models
+    stored = {name: read_model(folder / name) for name in samples}
+    rng = np.random.default_rng(0)
+    for turn in range(200):
+        name = list(samples)[turn % len(samples)]
+        arrays, header = stored[name]
         if rng.random() < 0.6:
             header = changed_header(header, rng)
         else:
             arrays = changed_arrays(arrays, rng)
         write_model(tmp_path / name, arrays, header)
-        check(load, tmp_path / name)
+        check(partial(use, whole=False), tmp_path / name, samples[name], tmp_path)

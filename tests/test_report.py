@@ -1,5 +1,6 @@
 """The report: what it says, that it needs nothing else, and that a browser and a keyboard can use it."""
 
+import io
 import json
 import re
 import shutil
@@ -24,7 +25,7 @@ from gmcr.reporting import collect as collecting
 from gmcr.reporting.charts import Plane, Series, as_data, as_levels
 from gmcr.reporting.colours import PALETTE, RAMP, RAMP_NEGATIVE, shades
 from gmcr.reporting.contents import Contents, LibraryMatch
-from gmcr.reporting.files import write_figures
+from gmcr.reporting.files import draw_figures
 from gmcr.reporting.kept import load_contents, save_contents
 from gmcr.reporting.listing import Cell, Column, Listing
 from gmcr.reporting.page import as_script, render, write_report
@@ -360,16 +361,17 @@ def odd():
 
 
 @pytest.mark.parametrize("name", [case[0] for case in odd_cases()])
-def test_odd_runs_have_a_report_too(odd, name, tmp_path, monkeypatch):
+def test_odd_runs_have_a_report_too(odd, name, monkeypatch):
     monkeypatch.setattr("gmcr.reporting.files.as_png", lambda *_: None)  # slow, and tested on its own
     read = Reader(render(odd[name]))
     assert [name for name in read.attributes("id") if name in SECTIONS] == SECTIONS
     json.loads(read.data)
     assert not re.search(r"\b(nan|inf)\b", read.text)
-    assert "profiles.svg" in write_figures(odd[name], tmp_path)
-    for path in tmp_path.glob("*.svg"):
-        ElementTree.parse(path)
-        assert not re.search(r"\b(nan|inf)\b", path.read_text()), path
+    figures = draw_figures(odd[name])
+    assert "profiles.svg" in figures
+    for figure, content in figures.items():
+        ElementTree.fromstring(content)
+        assert not re.search(rb"\b(nan|inf)\b", content), figure
 
 
 # Size
@@ -573,28 +575,26 @@ def test_contents_refuse_arrays_of_another_run(contents):
             replace(contents, **{name: array})
 
 
-def test_figures_are_files_too(contents, tmp_path):
-    (tmp_path / "figures").mkdir()
-    (tmp_path / "figures" / "halves.svg").write_text("of another run")
-    (tmp_path / "figures" / "mine.svg").write_text("stays")
-    written = write_figures(replace(contents, count=None), tmp_path / "figures")
-    assert "profiles.svg" in written
-    assert sorted([*written, "mine.svg"]) == sorted(path.name for path in (tmp_path / "figures").iterdir())
-    for path in (tmp_path / "figures").glob("[!m]*.svg"):
-        root = ElementTree.parse(path).getroot()
+def test_figures_are_files_too(contents):
+    figures = draw_figures(replace(contents, count=None))
+    assert "profiles.svg" in figures
+    assert "halves.svg" not in figures
+    for name, content in figures.items():
+        if not name.endswith(".svg"):
+            continue
+        root = ElementTree.fromstring(content)
         tags = {element.tag.rpartition("}")[2] for element in root.iter()}
-        assert tags <= {"svg", "g", "desc", "rect", "path", "text", "image"}, path
-        assert "nan" not in path.read_text(), path
-    texts = " ".join(ElementTree.parse(tmp_path / "figures" / "worst.svg").getroot().itertext())
-    assert NASTY[1] in texts
+        assert tags <= {"svg", "g", "desc", "rect", "path", "text", "image"}, name
+        assert b"nan" not in content, name
+    assert NASTY[1] in " ".join(ElementTree.fromstring(figures["worst.svg"]).itertext())
 
 
-def test_png_figures_open(contents, tmp_path):
+def test_png_figures_open(contents):
     image = pytest.importorskip("matplotlib.image", reason="matplotlib draws the PNG figures")
-    pictures = [name for name in write_figures(contents, tmp_path) if name.endswith(".png")]
+    pictures = {name: content for name, content in draw_figures(contents).items() if name.endswith(".png")}
     assert "profiles.png" in pictures
-    for name in pictures:
-        assert image.imread(tmp_path / name).std() > 0.01, name
+    for name, content in pictures.items():
+        assert image.imread(io.BytesIO(content)).std() > 0.01, name
 
 
 def test_svg_points_stand_where_the_numbers_say():
@@ -688,7 +688,7 @@ def test_an_added_section_is_on_the_page_and_in_the_files(added, contents, tmp_p
         assert text in read.text or text == NASTY[1]
     assert json.loads(read.data)["charts"]["mine"]["series"][0]["y"] == [0.0, 1.0, 4.0]
     assert read.tables["table-numbers"] == [[NASTY[1]], ["<img src=x>"]]
-    assert "mine.svg" in write_figures(contents, tmp_path)
+    assert "mine.svg" in draw_figures(contents)
 
 
 def test_a_text_alone_is_a_paragraph(added, contents):
@@ -730,10 +730,10 @@ def test_a_section_that_fails_is_told_in_a_sentence_and_the_rest_is_there(added,
     assert json.loads(read.data) == json.loads(before.data)
 
 
-def test_a_chart_that_cannot_be_drawn_does_not_stop_the_others(added, contents, tmp_path):
+def test_a_chart_that_cannot_be_drawn_does_not_stop_the_others(added, contents):
     added(lambda _: [series(np.arange(3.0), np.array([]))])
     with pytest.warns(UserWarning, match="the figure odd could not be drawn"):
-        assert "profiles.svg" in write_figures(contents, tmp_path)
+        assert "profiles.svg" in draw_figures(contents)
 
 
 @pytest.mark.parametrize("name", ["data", "answer", "Weather", 'a "b" <c>'])

@@ -13,7 +13,6 @@ from gmcr.validation import (
     check_per_sample,
     check_pool,
     check_samples,
-    squared_norms,
 )
 
 D = np.arange(1.0, 13.0).reshape(3, 4)
@@ -135,10 +134,30 @@ def test_copies_are_made_unless_told_otherwise():
     assert np.shares_memory(check_samples(D, copy=False), D)
 
 
-def test_values_whose_squares_overflow_pass():
-    table = changed(1e200)
-    np.testing.assert_array_equal(check_samples(table), table)
-    assert squared_norms(table)[1] == np.inf
+@pytest.mark.parametrize(
+    ("scale", "size"), [(1e160, "large"), (1e61, "large"), (1e-300, "small"), (5e-324, "small")]
+)
+@pytest.mark.parametrize("missing", [False, True])
+def test_values_that_cannot_be_squared_are_refused(scale, size, missing):
+    table = np.where(np.median(D) < D, scale, 0.0)
+    if missing:
+        table[1, 1] = np.nan
+    with pytest.raises(
+        InputError, match=rf"the largest value of D is .*, too {size} to be squared; divide D by 1e"
+    ):
+        check_samples(table, allow_constant=False)
+    if size == "small":  # what has all but nothing may still be decoded
+        np.testing.assert_array_equal(check_samples(table), table)
+    else:
+        with pytest.raises(InputError, match="too large"):
+            check_samples(table)
+
+
+def test_small_values_beside_others_pass():
+    table = changed(1e-310)
+    np.testing.assert_array_equal(check_samples(table, allow_constant=False), table)
+    table = changed(1e59)
+    np.testing.assert_array_equal(check_samples(table, allow_constant=False), table)
 
 
 BAD_POOLS = {

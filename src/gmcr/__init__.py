@@ -13,6 +13,7 @@ from gmcr.caching import provide_cache
 if TYPE_CHECKING:
     from gmcr.decoder import decode as decode
     from gmcr.decomposition import Decomposition as Decomposition
+    from gmcr.disturbances import find_disturbances as find_disturbances
     from gmcr.estimators.eb import EBgMCR as EBgMCR
     from gmcr.estimators.window import GMCR as GMCR
     from gmcr.io.cube import unfold as unfold
@@ -32,6 +33,7 @@ _HOME = {
     "certify": "gmcr.theory.certificate",
     "decode": "gmcr.decoder",
     "estimate_rank": "gmcr.rank",
+    "find_disturbances": "gmcr.disturbances",
     "make_measured": "gmcr.mixtures",
     "make_mixtures": "gmcr.mixtures",
     "read": "gmcr.io.reading",

@@ -15,6 +15,7 @@ from gmcr.errors import FileError, InputError, NotInstalled
 from gmcr.noise import law_of
 from gmcr.storage import Arrays, Header, as_json, pack_table, read_model, unpack_table, write_model
 from gmcr.validation import (
+    LARGEST,
     BoolArray,
     FloatArray,
     as_numbers,
@@ -23,6 +24,7 @@ from gmcr.validation import (
     check_not_negative,
     check_per_sample,
     check_pool,
+    require,
 )
 
 NORM_TOLERANCE = 1e-6
@@ -81,7 +83,7 @@ class Decomposition:
         checked = {
             "components": components,
             "concentrations": concentrations,
-            "noise": None if self.noise is None else check_per_sample(self.noise, n_samples, "noise"),
+            "noise": None if self.noise is None else _check_noise(self.noise, n_samples),
             "noise_law": None if self.noise_law is None else _check_noise_law(self.noise_law),
             # Through the storage form and back, so that a saved and loaded path is the very same table.
             "path": None if self.path is None else unpack_table(*pack_table(self.path, "path")),
@@ -89,8 +91,8 @@ class Decomposition:
             "sample_names": _check_names(self.sample_names, n_samples, "sample_names"),
             "component_names": _check_names(self.component_names, len(components), "component_names"),
             "channels": _check_names(self.channels, n_channels, "channels"),
-            "settings": as_json(self.settings, "settings"),
-            "fit": as_json(self.fit, "fit"),
+            "settings": _check_facts(self.settings, "settings"),
+            "fit": _check_facts(self.fit, "fit"),
             "signed": bool(self.signed),
         }
         self.__setstate__(checked)
@@ -307,7 +309,19 @@ def _check_concentrations(values: Any, n_components: int, name: str = "concentra
             f"per component, but has shape {array.shape}."
         )
     check_complete(array, name, "an absent component is 0")
+    require(np.abs(array).max() <= LARGEST, name, f"at most {LARGEST:g} in size", float(np.abs(array).max()))
     return array
+
+
+def _check_noise(noise: Any, n_samples: int) -> FloatArray:
+    array = check_per_sample(noise, n_samples, "noise")
+    require(array.max() <= LARGEST, "noise", f"at most {LARGEST:g}", float(array.max()))
+    return array
+
+
+def _check_facts(facts: Any, name: str) -> dict[str, Any]:
+    require(isinstance(facts, dict), name, "a dict", facts)
+    return as_json(facts, name)
 
 
 def _check_noise_law(law: Any) -> dict[str, Any]:

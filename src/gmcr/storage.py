@@ -6,11 +6,9 @@ text, and a SHA-256 checksum of all of it. Reading one parses numbers and text; 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from gmcr.errors import FileError, InputError
+from gmcr.files import finish, write_whole
 
 FORMAT = "gmcr"
 FORMAT_VERSION = 1
@@ -140,34 +139,8 @@ def _checksum(tensors: Arrays, texts: Mapping[str, str]) -> str:
     return digest.hexdigest()
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes, example: str = "run.gmcr") -> None:
-    """Write beside the target, flush to the disk, then rename: a reader sees the old file or the new one."""
-    target = Path(os.path.realpath(path))  # a link goes on pointing where it did
-    if target.is_dir():
-        raise FileError(f"{path} is a folder; give the name of a file, such as {example}.")
-    temporary = target.with_name(f".gmcr-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        raise FileError(f"{path} could not be written: {error.strerror or error}.") from error
-    finally:
-        with contextlib.suppress(OSError):  # gone already when the rename went through
-            temporary.unlink()
-    # So that the rename itself survives a power cut. The new file is whole and in place by now, so a file system
-    # that cannot sync folders is no failure.
-    with contextlib.suppress(OSError):
-        descriptor = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 def _read_tensors(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, str]]:
+    finish(Path(path).parent)
     if not os.path.exists(path):
         raise FileError(f"{path} does not exist.")
     if not os.path.isfile(path):  # also keeps pipes and devices, which would block, from being opened

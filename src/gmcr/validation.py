@@ -16,6 +16,8 @@ from gmcr.errors import InputError
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
+LARGEST, SMALLEST = 1e60, 1e-60  # of the largest values of a table: their fourth powers are numbers
+
 
 def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
     """`table` as a float64 array of any shape; text, complex and sparse input are refused.
@@ -81,9 +83,12 @@ def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True, copy:
     if n_samples == 0 or n_channels == 0:
         what = "sample(s)" if n_samples == 0 else "feature(s)"
         raise InputError(f"{name} is empty: 0 {what} (shape={array.shape}) while a minimum of 1 is required.")
-    if not np.isfinite(squared_norms(array)).all():
+    squares = squared_norms(array)
+    if not np.isfinite(squares).all():
         check_finite(array, name)
         _refuse_missing_line(np.isnan(array).all(axis=1), name, "row", "sample")
+    if not SMALLEST**2 <= squares.max() <= LARGEST**2:  # or it is not a number
+        _check_scale(array, name, allow_small=allow_constant)
     if not allow_constant:
         _refuse_missing_line(np.isnan(array).all(axis=0), name, "column", "channel")
         low, high = np.nanmin(array), np.nanmax(array)
@@ -94,6 +99,17 @@ def check_samples(D: Any, name: str = "D", *, allow_constant: bool = True, copy:
                 f"{name} is constant: every row and column is {low:g}; check that the right data were read."
             )
     return array
+
+
+def _check_scale(array: FloatArray, name: str, *, allow_small: bool) -> None:
+    """Refuse values whose squares, and the squares of these, would be no numbers."""
+    largest = float(np.nanmax(np.abs(array)))
+    if largest > LARGEST or (0 < largest < SMALLEST and not allow_small):
+        unit = f"1e{int(np.floor(np.log10(largest))):+d}"
+        size = "large" if largest > LARGEST else "small"
+        raise InputError(
+            f"the largest value of {name} is {largest:.3g}, too {size} to be squared; divide {name} by {unit}."
+        )
 
 
 def squared_norms(D: FloatArray) -> FloatArray:

@@ -74,7 +74,7 @@ def decode(
     check_suffix(output, ".csv", ".xlsx")
     assumed = noise_option(noise)
     from gmcr.io.reading import read_allowed, read_pool
-    from gmcr.run_tables import names_of
+    from gmcr.runs import names_of
     from gmcr.validation import check_same_axis
 
     folder = run_at(pool)
@@ -117,6 +117,7 @@ def decode(
 
 def _write(path: Path, out: Decoding, pool: Pool, table: Table, names: Sequence[str]) -> list[Path]:
     """The table, and what is left of the samples that the pool does not explain, if there are any."""
+    from gmcr.files import changed_together
     from gmcr.io.formats import write_rows
     from gmcr.io.table import corner
 
@@ -131,14 +132,15 @@ def _write(path: Path, out: Decoding, pool: Pool, table: Table, names: Sequence[
             names, amounts.to_numpy(), out.concentrations, low, high, *columns.values()
         )
     )
-    write_rows(path, ["sample", *amounts.columns, *pool.names, *ends, *columns], rows)
     rest = path.with_name(f"{path.stem}_unexplained{path.suffix}")
-    if out.known.all():
-        rest.unlink(missing_ok=True)  # of an earlier run: it would be taken for this one's
-        return [path]
-    left = table.samples - out.concentrations @ pool.profiles
-    strangers = ([name, *row] for name, row, own in zip(names, left, out.known) if not own)
-    write_rows(rest, [corner("sample", table.axis_unit), *table.labels], strangers)
+    with changed_together(path.parent) as staged:
+        write_rows(staged.path / path.name, ["sample", *amounts.columns, *pool.names, *ends, *columns], rows)
+        if out.known.all():
+            staged.removed.add(rest.name)  # of an earlier run: it would be taken for this one's
+            return [path]
+        left = table.samples - out.concentrations @ pool.profiles
+        strangers = ([name, *row] for name, row, own in zip(names, left, out.known) if not own)
+        write_rows(staged.path / rest.name, [corner("sample", table.axis_unit), *table.labels], strangers)
     return [path, rest]
 
 

@@ -117,8 +117,9 @@ def fit(
 
     RUN holds the report (report.html), the model (model.gmcr), profiles, concentrations, supports and path as
     CSV, figures, and summary.txt; with --known also amounts in units (amounts.csv), with several runs of samples
-    their areas (areas.csv). A run that was interrupted or
-    killed goes on from its best pool when the same command is given again.
+    their areas (areas.csv). A run that was interrupted or killed goes on where it was when the same command is
+    given again, to the same answer. The files of a run that is in the folder already are replaced at the end, all
+    at once; others in it are left alone.
 
     Steps before unmixing (--blank, --despike, --range, --drop, --average, --baseline, --smooth and --derivative,
     --msc, --snv, --normalise) are done in this order, are stored in the model, and are done to new samples too.
@@ -277,15 +278,15 @@ def _eb(**told: Any) -> EBgMCR:
 def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder, places: Places, replicates: Any) -> list[str]:
     """Fit, and return what was warned of; both solvers go on from what an ended run has left in the folder."""
     from gmcr.estimators.window import GMCR
+    from gmcr.window.checkpoint import Checkpoint
 
     if not isinstance(model, GMCR):
         model.fit(table)
         return []
-    with warnings.catch_warnings(record=True) as caught:
+    # The checkpoint goes when the run is written.
+    with Checkpoint(run.checkpoint) as saved, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model.fit(
-            table, replicates=replicates, runs=places.runs, order=places.order, checkpoint=run.checkpoint
-        )
+        model.fit(table, replicates=replicates, runs=places.runs, order=places.order, checkpoint=saved)
     return [(text := in_shell(str(warning.message)))[:1].upper() + text[1:] for warning in caught]
 
 

@@ -53,8 +53,9 @@ def match(
         profiles, shelf, axis=pool.axis, channels=pool.channels, shift=shift, derivative=derivative, top=top
     )
     if output is None and run.is_dir():
+        folder.write_names(found.table)
         output = folder.names
-    if output is not None:
+    elif output is not None:
         write_csv(output, list(found.table.columns), found.table.itertuples(index=False))
     if as_json:
         written = None if output is None else str(output)

@@ -15,19 +15,27 @@ def rank(
 ) -> None:
     """The quick look at the number of components: rules on the singular values, and whether they agree.
 
+    Told beside it: what the detector seems to have done (spikes, hot or dead channels, clipped readings, samples
+    that hold something else or whose axis is shifted).
+
     \b
     Example:
       gmcr rank mixtures.csv
     """
+    from gmcr.disturbances import find_disturbances
     from gmcr.rank import estimate_rank
 
     table = samples_of(data, samples_in, memory, sheets)
     report = estimate_rank(table.samples)
+    found = find_disturbances(table.samples)
     if as_json:
         told = {name: getattr(report, name) for name in ("count", "agree", "scaling", "white")}
         columns = ("rule", "scaling", "count")
         counts = [dict(zip(columns, (*place, count))) for place, count in report.counts.items()]
-        print_json(told | {"counts": counts, "notes": [*table.notes, *report.notes]})
+        disturbances = [{"kind": one.kind, "sample": one.sample, "channel": one.channel} for one in found]
+        notes = [*table.notes, *report.notes]
+        print_json(told | {"counts": counts, "disturbances": disturbances, "notes": notes})
     else:
         print_notes(table.notes)
         say(str(report))
+        say(found.in_short())

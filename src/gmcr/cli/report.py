@@ -52,17 +52,16 @@ def report(
     if table is not None and not as_json:
         print_notes(table.notes)
     source = "" if data is None else data.name
-    if components is not None:
-        contents, beside = folder.at_count(components, table, source)
-        output = beside if output is None else output
-        write_report(contents, output)
-    else:
+    if components is None:
         contents = folder.contents(table, source)
-    if components is None and output is None and run.is_dir():
-        folder.write_report(contents)
-        output = folder.report
-    elif components is None:
-        output = folder.model.with_suffix(".html") if output is None else output
+    else:
+        contents = folder.at_count(components, table, source)
+    if output is None and run.is_dir():
+        folder.write_report(contents, components)
+        output = folder.report_at(components)
+    else:
+        beside = folder.model.with_suffix(".html") if components is None else folder.report_at(components)
+        output = beside if output is None else output
         write_report(contents, output)
     if as_json:
         print_json({"report": str(output)} | verdict_as_dict(contents))

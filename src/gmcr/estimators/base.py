@@ -19,11 +19,13 @@ from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError, NotInstalled
 from gmcr.estimators.labels import channel_axis, channel_names, labelled_as, sample_names
 from gmcr.estimators.steps import learned_chain
+from gmcr.estimators.stored import check_chain
 from gmcr.io.table import Table
 from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw
 from gmcr.preprocessing import Chain
 from gmcr.reporting.files import report
+from gmcr.schema import many, maybe, text
 from gmcr.storage import Arrays, Header, read_model, write_model
 from gmcr.theory.certificate import Certificate, certify
 from gmcr.validation import (
@@ -240,11 +242,12 @@ class Solver(Unmixer, ABC):
             model = cls._unpack(arrays, header)
             found = model.decomposition_
             own = Chain((), found.n_channels, found.axis, found.channels)
-            model.chain_ = Chain.of_dict(header["steps"]) if "steps" in header else own
+            model.chain_ = check_chain(header["steps"], found) if "steps" in header else own
             model.n_features_in_ = model.chain_.n_channels
+            maybe(many(text, model.n_features_in_))(header["feature_names"], "feature_names")
             if header["feature_names"] is not None:
                 model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-        except (AttributeError, IndexError, InputError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, ArithmeticError, LookupError, InputError, TypeError, ValueError) as error:
             missing = isinstance(error, NotInstalled)
             why = "needs what is not installed" if missing else "holds a model that is not valid"
             raise FileError(f"{path} {why}: {error}") from error

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -31,17 +32,21 @@ from gmcr.estimators.labels import known_names, sample_names
 from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
 from gmcr.estimators.quantities import amounts_finder, calibrate_by_constraint, calibrated
 from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
+from gmcr.estimators.stored import check_header, check_model, check_rates
 from gmcr.metrics import r_squared
 from gmcr.noise import Correlation, ErrorCovariance, NoiseLaw, Sigma, law_of
 from gmcr.preprocessing import Step, check_steps, step_of
+from gmcr.schema import maybe
 from gmcr.storage import Arrays, Header
 from gmcr.trust import Answer, Trust, trusted
 from gmcr.validation import FloatArray, check_pool
+from gmcr.window.checkpoint import Checkpoint, remembering
 from gmcr.window.distinct_samples import check_sample_weight, distinct_samples
 from gmcr.window.evidence import Evidence
 from gmcr.window.frozen_pool import FrozenPool, Noise
 from gmcr.window.listening import run
 from gmcr.window.pool_confidence import Judge, are_training_samples
+from gmcr.window.remembering import digest, remembered
 from gmcr.window.search import Options
 from gmcr.window.signs import Signs, refuse_negative, seen_signs
 from gmcr.window.solver import Solution
@@ -116,6 +121,7 @@ class GMCR(Solver):
         a run over its order, or their sum where no order was given; else None
     rates_ : Rates of the reactions with a `Kinetic` constraint, with errors and `intervals`; else None
     interrupted_ : whether the fit was ended early
+    resumed_ : whether the fit went on from a checkpoint
     calibration_ : Calibration, once known amounts were given to `calibrate` or as a constraint; else None
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -200,7 +206,7 @@ class GMCR(Solver):
         runs: ArrayLike | None = None,
         order: ArrayLike | None = None,
         warm_start: Decomposition | Samples | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     ) -> GMCR:
         """Unmix the samples.
 
@@ -218,11 +224,12 @@ class GMCR(Solver):
         order : (samples,) place of each sample in its run, such as a time, for constraints that go by order; no
             order is taken for granted where none is given
         warm_start : profiles to start from: a Decomposition, or spectra (profiles, channels) of any scale
-        checkpoint : file that holds the best pool so far while the fit runs. If it is there already, left by a
-            run on the same data with the same options that was ended, the fit goes on from it
+        checkpoint : file that holds what was found out so far while the fit runs, up to 1 GB. If it is there
+            already, left by a run on the same data with the same options that was ended, the fit goes on from it,
+            says so, and comes to the same answer as if it had never been ended. When it is done the file goes
         """
         beside = noise, sample_weight, replicates, runs, order, warm_start
-        with self._kept_if_refused():
+        with self._kept_if_refused(), remembering(checkpoint) as saved:
             raw, samples, spread = self._learned_samples(D, replicates)
             noise = noise_of_fit(self.chain_, noise, spread, raw)
             replicates = replicates if self.chain_.averaging is None else None
@@ -240,6 +247,8 @@ class GMCR(Solver):
                 )
             training = np.ascontiguousarray(samples[rows])
             options = check_options(self, known, rows, layout[rows], warm_start, samples.shape[1])
+            if saved is not None:
+                saved.is_of(digest([version("gmcr"), training, repeats, vars(options), self.r2_band]))
             solve = partial(
                 run,
                 repeats=repeats,
@@ -248,8 +257,12 @@ class GMCR(Solver):
                 shown=bool(self.verbose),
                 n_jobs=self.n_jobs,
             )
-            solution = solve(training, options, checkpoint=checkpoint)
+            solution = solve(training, options)
             solution = _at_the_likeliest_count(training, options, solution, solve)
+            self.resumed_ = saved is not None and saved.resumed
+            if self.resumed_:
+                told = "the fit went on from the checkpoint of a run that was ended, to the same answer."
+                warnings.warn(told, stacklevel=2)
             if solution.interrupted:
                 warnings.warn("the fit was interrupted; this is the best found so far.", stacklevel=2)
             solution = replace(solution, law=law_of_one(self.chain_, solution.law))
@@ -263,6 +276,8 @@ class GMCR(Solver):
             self._fitted_on = FittedOn(D, self.get_params(deep=False), *beside)
             self._told_to_fit, self._others = self._fitted_on.told, {}
             calibrate_by_constraint(self)
+            if saved is not None and saved is not checkpoint and not self.interrupted_:
+                saved.remove()
         return self
 
     def fit_transform(
@@ -276,7 +291,7 @@ class GMCR(Solver):
         runs: ArrayLike | None = None,
         order: ArrayLike | None = None,
         warm_start: Decomposition | Samples | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     ) -> FloatArray:
         """The concentrations that the fit found, under all constraints: (samples, n_components_).
 
@@ -613,12 +628,14 @@ class GMCR(Solver):
             "evidence": self.count_.as_dict(),
             "noise_correlation": along,
             "interrupted": self.interrupted_,
+            "resumed": self.resumed_,
             "violations": self.violations_,
             "rates": None if self.rates_ is None else self.rates_.as_dict(),
         }
 
     @classmethod
     def _unpack(cls, arrays: Arrays, header: Header) -> GMCR:
+        check_header(header)
         parameters = header["parameters"]
         if parameters["r2_band"] is not None:
             parameters["r2_band"] = tuple(parameters["r2_band"])
@@ -634,6 +651,7 @@ class GMCR(Solver):
         obeyed += [] if fixed is None else [ReferenceProfile(fixed)]
         model._constraints = check_constraints(model) if stored is None else Constraints(()).also(*obeyed)
         model._keep(Decomposition.unpack(arrays, header["decomposition"]))
+        check_model(model.decomposition_, model._constraints, arrays, header)
         model._decoded = arrays.get("decoded", model.concentrations_)
         model._pool_covariance = arrays["pool_covariance"]
         model.usage_price_ = header["usage_price"]
@@ -646,6 +664,7 @@ class GMCR(Solver):
         model.noise_law_ = law_of(header["noise_law"])
         model.count_ = Evidence.of_dict(header["evidence"])
         model.interrupted_ = header["interrupted"]
+        model.resumed_ = header.get("resumed", False)  # older files do not tell
         model._close(arrays.get("closure_scales"))
         model.violations_ = header.get("violations", {})
         known = header.get("calibration")  # older files have none
@@ -656,6 +675,7 @@ class GMCR(Solver):
         )
         model._told_to_fit, model._others = header.get("told_to_fit", ()), {}
         rates = header.get("rates")  # older files have none
+        maybe(check_rates)(rates, "rates")
         model.rates_ = None if rates is None else Rates.of_dict(rates)
         return model
 
@@ -668,7 +688,7 @@ def _at_the_likeliest_count(
         return replace(found, evidence=replace(found.evidence, caution=INTERRUPTED))
     if options.constraints.n_fixed:  # of tables with known profiles nothing was learned
         return replace(found, evidence=replace(found.evidence, caution=NOT_WEIGHED))
-    evidence = weighed(D, found.evidence, options.max_components)
+    evidence = remembered(weighed)(D, found.evidence, options.max_components)
     if evidence.count != found.state.count and evidence.decided_by != "you":
         own = replace(evidence, count=found.state.count, decided_by=found.evidence.decided_by, doubt="")
         try:

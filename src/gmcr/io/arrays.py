@@ -12,6 +12,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from gmcr.errors import FileError
+from gmcr.files import write_whole
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.limits import check_archive, check_size
 from gmcr.io.opening import FilePath, check_exists
@@ -50,8 +51,6 @@ def _load(path: FilePath, asked: Asked) -> dict[str, NDArray[Any]]:
 
 def write_arrays(path: FilePath, **arrays: NDArray[Any]) -> None:
     """Write an .npz file, whole or not at all."""
-    from gmcr.storage import write_whole  # with it comes pandas, which reading does without
-
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
     write_whole(path, content.getvalue())

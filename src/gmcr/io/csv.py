@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import FileError, InputError
+from gmcr.files import write_whole
 from gmcr.io.cells import Cells, as_number
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts
@@ -46,8 +47,6 @@ def read_csv(path: FilePath, asked: Asked = NOTHING) -> Table:
 
 def write_csv(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table, whole or not at all; numbers read back exactly, and no text runs as a formula."""
-    from gmcr.storage import write_whole  # with it comes pandas, which reading does without
-
     text = io.StringIO()
     for row in (header, *rows):
         text.write(",".join(_quoted(_cell(value)) for value in row) + "\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gmcr.errors import FileError, GMCRError
+from gmcr.files import FilePath, finish
 
-FilePath = str | os.PathLike[str]
+__all__ = ["FilePath"]
 
 
 def check_exists(path: FilePath) -> Path:
     """The path, if it is a file; pipes and devices, which would block, are refused."""
     file = Path(path)
+    finish(file.parent)
     try:
         exists, is_file = file.exists(), file.is_file()
     except (OSError, ValueError) as error:  # a name that is too long, or holds a NUL

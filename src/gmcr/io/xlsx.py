@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import FileError, GMCRError, InputError
+from gmcr.files import write_whole
 from gmcr.io.cells import Cells, as_number, as_text
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts
@@ -113,8 +114,6 @@ def write_xlsx(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[An
 def write_book(path: FilePath, sheets: Mapping[str, Iterable[Sequence[Any]]]) -> None:
     """Write rows to sheets of a workbook, by title."""
     from openpyxl import Workbook
-
-    from gmcr.storage import write_whole  # with it comes pandas, which reading does without
 
     book = Workbook(write_only=True)
     for title, rows in sheets.items():

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from gmcr.decomposition import Decomposition
@@ -18,7 +17,6 @@ from gmcr.reporting.page import write_report
 from gmcr.reporting.png import as_png
 from gmcr.reporting.section import SECTIONS, Row, make_sections
 from gmcr.reporting.svg import as_svg
-from gmcr.storage import write_whole
 from gmcr.validation import require
 
 TOGETHER = 6  # series to choose from that are drawn over each other; more get a panel each
@@ -66,26 +64,24 @@ def report(
     write_report(collect(decomposition, D, model=model, source=source, seconds=seconds), path)
 
 
-def write_figures(contents: Contents, folder: Path) -> list[str]:
-    """Write every figure as SVG and, where matplotlib is installed, as PNG; returns the names of the files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    sections = make_sections(contents)
-    for name in {name for section in SECTIONS.values() for name in section.figures}:
-        for suffix in (".svg", ".png"):  # none of another run stays
-            (folder / f"{name}{suffix}").unlink(missing_ok=True)
-    written = []
-    for row in (row for one in sections for row in one.rows):
+def draw_figures(contents: Contents) -> dict[str, bytes]:
+    """Every figure as SVG and, where matplotlib is installed, as PNG, by the names of the files."""
+    figures: dict[str, bytes] = {}
+    for row in (row for one in make_sections(contents) for row in one.rows):
         name = row.name or row.charts[0].name
         try:
             drawn = {".svg": as_svg(*_layout(row)).encode(), ".png": as_png(*_layout(row))}
         except Exception as error:  # of a stranger's chart; the others are drawn
             warnings.warn(f"the figure {name} could not be drawn: {error}", stacklevel=2)
             continue
-        for suffix, content in drawn.items():
-            if content is not None:
-                write_whole(folder / f"{name}{suffix}", content)
-                written.append(f"{name}{suffix}")
-    return written
+        figures |= {f"{name}{suffix}": content for suffix, content in drawn.items() if content is not None}
+    return figures
+
+
+def figure_names() -> set[str]:
+    """The files that figures of a report may have."""
+    names = {name for section in SECTIONS.values() for name in section.figures}
+    return {f"{name}{suffix}" for name in names for suffix in (".svg", ".png")}
 
 
 def _layout(row: Row) -> Layout:

@@ -14,12 +14,12 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from gmcr.errors import printable
+from gmcr.files import write_whole
 from gmcr.reporting import trust, words
 from gmcr.reporting.charts import Chart, as_data
 from gmcr.reporting.colours import DASHES, MUTED, NO_PIXEL, PALETTE, RAMP, RAMP_NEGATIVE
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.section import Made, make_sections
-from gmcr.storage import write_whole
 from gmcr.text import sparkline
 
 

@@ -266,16 +266,21 @@ def _programme(
         "fun": lambda y: np.concatenate(problem.values(y, working)),
         "jac": lambda y: np.concatenate(problem.derivatives(y, working)),
     }
+    if x.size == 0:
+        return x
     with np.errstate(all="ignore"):  # a trial step may make T singular
-        out = minimize(
-            objective,
-            x,
-            jac=True,
-            method="SLSQP",
-            bounds=[(value - size, value + size) for value in x],
-            constraints=[inside],
-            options={"ftol": 1e-10, "maxiter": 100},
-        )
+        try:
+            out = minimize(
+                objective,
+                x,
+                jac=True,
+                method="SLSQP",
+                bounds=[(value - size, value + size) for value in x],
+                constraints=[inside],
+                options={"ftol": 1e-10, "maxiter": 100},
+            )
+        except ValueError:  # scipy's, where a step led to what are no numbers
+            return x
     return np.where(np.isfinite(out.x), out.x, x)
 
 

@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from gmcr.validation import FloatArray, evenly, squared_norms
 from gmcr.window.first_guess import spanning_rows, unit_rows
+from gmcr.window.remembering import remembered
 
 CONVERGED = 1e-8  # relative fall of the misfit over ten sweeps
 STRONG = 0.1  # of the largest sample, or of the mean channel: what is weaker is too noisy to be called pure
@@ -108,6 +109,7 @@ def leading_parts(X: FloatArray, n: int) -> FloatArray:
     return unit_rows(S)
 
 
+@remembered
 def telling_samples(X: FloatArray, n: int, count: int) -> np.ndarray:
     """Indices of n samples spread over all, and of an eighth as many that these explain least."""
     rows = evenly(len(X), n)
@@ -140,11 +142,13 @@ def sample_sizes(X: FloatArray, signed: bool) -> FloatArray:
     return (np.abs(X) if signed else X).sum(axis=1)
 
 
+@remembered
 def starting_pools(X: FloatArray, n: int, signed: bool = False) -> list[FloatArray]:
     """Pools worth starting from at count n, refitted far from each other."""
     return [factorise(X, S, START_SWEEPS, signed) for S in extreme_pools(X, n, signed)]
 
 
+@remembered
 def near_pools(X: FloatArray, n: int, signed: bool = False) -> list[FloatArray]:
     """The same, refitted only as far as the data contradict: where samples or channels are pure, they stay."""
     return [factorise(X, S, NEAR_SWEEPS, signed, near=True) for S in extreme_pools(X, n, signed)]
@@ -204,6 +208,7 @@ def _cone_rows(X: FloatArray, n: int) -> list[int]:
     return rows
 
 
+@remembered
 def reproducibility(X: FloatArray, most: int, seed: int, signed: bool = False) -> dict[int, float]:
     """How well the profiles at each count up to `most` come back from two random halves: 1 means exactly.
 

@@ -15,6 +15,7 @@ from gmcr.noise import Counts, NoiseLaw, Sigma
 from gmcr.validation import FloatArray
 from gmcr.window.moves import births, deaths, removals
 from gmcr.window.problem import Problem, State
+from gmcr.window.remembering import remembered
 
 STEP = 1.6  # ratio of one noise level to the next
 ROUNDS = 4  # decodes and refits per level
@@ -66,6 +67,7 @@ class NoiseModel:
     law: str | NoiseLaw = "auto"
     given: Sigma | None = None
 
+    @remembered
     def sigma(self, problem: Problem, state: State) -> tuple[Sigma, NoiseLaw]:
         if self.of_counts and self.given is None:
             # From all slots at no price: a sample that gave one up would have less noise there and take it back.

@@ -20,6 +20,7 @@ from gmcr.noise.correlation import chance
 from gmcr.rank import noise_edge
 from gmcr.validation import FloatArray
 from gmcr.window.first_guess import Guess
+from gmcr.window.remembering import storable
 
 COMES_BACK = 0.98  # cosine from which a profile of one half is the same as one of the other
 RESEMBLES = 0.8  # cosine from which it speaks for the same component, where the cost does too
@@ -29,6 +30,7 @@ SPARSE = 0.5  # share of the components that samples hold, up to which they are 
 RESOLVED = 0.999  # cosines above this tell nothing more about the count
 
 
+@storable
 @dataclass(frozen=True)
 class Evidence:
     """How many components, and how firm that is.

@@ -12,8 +12,10 @@ from gmcr.errors import InputError
 from gmcr.noise import Counts, ErrorCovariance, NoiseLaw, Proportional, whitenings
 from gmcr.rank import WHITE_MISFIT, marchenko_pastur, misfit, noise_edge, prepare, whitened_counts
 from gmcr.validation import FloatArray
+from gmcr.window.remembering import remembered, storable
 
 
+@storable
 @dataclass(frozen=True)
 class Guess:
     """What the singular values suggest: a noise law with its level, and the count above its edge.
@@ -28,6 +30,7 @@ class Guess:
     noisy: bool = True
 
 
+@remembered
 def guesses(D: FloatArray, counts: bool = False) -> list[Guess]:
     """A guess per noise law, the one whose remainder looks most like white noise first.
 

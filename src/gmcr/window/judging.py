@@ -17,6 +17,7 @@ from gmcr.validation import FloatArray, evenly
 from gmcr.window.dense_fit import filled
 from gmcr.window.descent import NoiseModel
 from gmcr.window.problem import ENOUGH_ENTRIES, Problem, State
+from gmcr.window.remembering import remembered
 
 ROUNDS = 3  # of law and projection in turn
 SWEEPS = 2  # of profiles and amounts in turn, in a projection
@@ -30,6 +31,7 @@ BOUND = 0.1  # the same, where a law is checked against what least squares leave
 LEAST_LEFT = 0.05  # of an entry's noise
 
 
+@remembered
 def judged_law(problem: Problem, state: State, noise: NoiseModel) -> NoiseLaw:
     """The law that the residuals of a state speak for, once noise and misfit are told apart."""
     found, asked = noise.sigma(problem, state)[1], noise.law

@@ -1,8 +1,7 @@
-"""A run of the solver with everyone who listens to it: progress, the caller's function, checkpoint, R² band."""
+"""A run of the solver with everyone who listens to it: progress, the caller's function, R² band."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +12,6 @@ from gmcr.errors import InputError
 from gmcr.noise import degrees_of_freedom, estimate_noise
 from gmcr.threads import threads
 from gmcr.validation import FloatArray
-from gmcr.window.checkpoint import Checkpoint
 from gmcr.window.descent import Listener, Row
 from gmcr.window.problem import State
 from gmcr.window.search import Options
@@ -28,7 +26,6 @@ def run(
     repeats: FloatArray,
     *,
     r2_band: tuple[float, float] | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
     callback: Callable[[Row], object] | None = None,
     shown: bool = False,
     n_jobs: int | None = None,
@@ -37,16 +34,13 @@ def run(
     band = None if r2_band is None else BandKeeper(r2_band)
     if band is not None:
         options = replace(options, thinned=False)  # a band's solution must be one of all samples
-    saved = None if checkpoint is None else Checkpoint(checkpoint, D, repeats, options)
-    if saved is not None and saved.pool is not None:
-        options = replace(options, pool=saved.pool)
     if n_jobs is None and D.size <= SMALL_TABLE:
         n_jobs = 1
     ended = False  # by the caller's function, which is then left alone
 
     def tell(row: Row, state: State) -> None:
         nonlocal ended
-        for listener in (band, saved, display):
+        for listener in (band, display):
             if listener is not None:
                 listener(row, state)
         # The caller's function last: it may end the run, and the others should have seen the row by then.
@@ -59,8 +53,6 @@ def run(
 
     with threads(n_jobs), progress(shown) as display:
         solution = solve(D, options, repeats, tell)
-    if saved is not None and not solution.interrupted:
-        saved.remove()
     return solution if band is None else _in_band(solution, band, D, options, repeats)
 
 

@@ -14,6 +14,7 @@ from scipy.stats import chi2
 
 from gmcr.validation import FloatArray
 from gmcr.window.problem import Problem, State
+from gmcr.window.remembering import remembered
 from gmcr.window.trial import Draft, Trial
 
 SAME_DIRECTION = 0.8  # residuals closer than this (cosine) are taken for one missing component
@@ -54,6 +55,7 @@ def births(problem: Problem, state: State, most: int, alpha: float = 0.05) -> Fl
     return np.array(born).reshape(-1, problem.n_channels)
 
 
+@remembered
 def deaths(problem: Problem, state: State) -> State:
     """Remove slots whose samples do as well without them, the price μ considered.
 
@@ -80,6 +82,7 @@ def deaths(problem: Problem, state: State) -> State:
         state = problem.decode(state.S[keep], state.sigma)
 
 
+@remembered
 def removals(problem: Problem, state: State) -> State:
     """Remove slots whose place others can take once they are refitted: splits, blends and shares.
 
@@ -94,6 +97,7 @@ def removals(problem: Problem, state: State) -> State:
     return _while_cheaper(problem, state, singles)
 
 
+@remembered
 def merges(problem: Problem, state: State) -> State:
     """Give up two slots for one new one: a component that never got its own slot hides in two blends.
 

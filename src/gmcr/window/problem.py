@@ -13,10 +13,12 @@ from gmcr.rank import noise_edge
 from gmcr.threads import kept
 from gmcr.validation import BoolArray, FloatArray
 from gmcr.window.pool_update import count_holders, update_pool
+from gmcr.window.remembering import remembered, storable
 
 ENOUGH_ENTRIES = 100_000  # for the noise to be told from
 
 
+@storable
 @dataclass(frozen=True)
 class State:
     """A pool with the decoding of all samples over it, at an assumed noise.
@@ -63,6 +65,8 @@ class Problem:
     constraints: Constraints = field(default_factory=Constraints)
     layout: Layout = field(default_factory=Layout)
     by_usage: bool = False
+
+    digest_once = True  # for `remembered`: the samples never change
 
     @property
     def n_samples(self) -> int:
@@ -127,6 +131,7 @@ class Problem:
         kept[: self.n_fixed] = True
         return S[kept] if kept.any() else S[:1]
 
+    @remembered
     def rounds(self, S: FloatArray, sigma: Sigma, n_rounds: int) -> State:
         """Decode and refit in turn, ending with a decode."""
         state = self.decode(S, sigma)

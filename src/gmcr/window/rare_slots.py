@@ -16,6 +16,7 @@ from gmcr.decoding.batch import decode_arrays
 from gmcr.noise import Sigma
 from gmcr.validation import FloatArray
 from gmcr.window.problem import Problem, State
+from gmcr.window.remembering import remembered
 from gmcr.window.trial import HEIR_ROUNDS, Draft, is_hopeless, positive, put
 
 ANY_SIGN = Constraints(())
@@ -28,6 +29,7 @@ MOST_PAIRED = 2048  # samples, from the worst explained down, whose residuals ar
 SHARED = 3  # pairs of samples, from the most alike residuals down, that are offered a slot between them
 
 
+@remembered
 def isolations(problem: Problem, state: State, tried: State | None = None) -> State:
     """Rebuild rarely held slots, each from a pair of its samples.
 
@@ -127,6 +129,7 @@ def _without_strongest(problem: Problem, draft: Draft, j: int) -> Iterator[Float
             yield S[j].copy()
 
 
+@remembered
 def leftovers(problem: Problem, state: State) -> State:
     """Give up a slot made for one sample, or give it what the others leave of that sample, if that is cheaper.
 
@@ -158,6 +161,7 @@ def _without_leftover(problem: Problem, state: State, changed: set[int]) -> Stat
     return None
 
 
+@remembered
 def shared_births(problem: Problem, state: State, alpha: float = 0.05) -> State:
     """Give two samples a slot between them where what is left of both points the same way.
 

@@ -20,6 +20,7 @@ from gmcr.window.descent import ROUNDS
 from gmcr.window.evidence import SPARSE
 from gmcr.window.first_guess import unit_rows
 from gmcr.window.problem import Problem, State
+from gmcr.window.remembering import remembered
 from gmcr.window.rotations import middle_pool
 from gmcr.window.search import Search, leaves_white_noise
 
@@ -150,6 +151,7 @@ def fitting(problem: Problem, pools: list[FloatArray]) -> tuple[list[FloatArray]
     return [pools[n] for n in fit], min(left)
 
 
+@remembered
 def finished(problem: Problem, S: FloatArray) -> FloatArray:
     """The pool after a few rounds of plain least squares, which also make it obey what profiles must."""
     for _ in range(FINISHING):

@@ -22,6 +22,7 @@ from scipy.optimize import linear_sum_assignment
 
 from gmcr.validation import FloatArray
 from gmcr.window.first_guess import unit_rows
+from gmcr.window.remembering import remembered
 
 PRIOR_SAMPLES = 9.0
 SIGNED_PRIOR_SAMPLES = 18.0  # twice as many: where profiles may be negative, amounts alone bound the range
@@ -39,6 +40,7 @@ SETTLED = 1.3  # singular value over the next one, from which the space of the p
 ILL = 1e-9  # condition from which profiles do not span the space of the data
 
 
+@remembered
 def middle_pool(
     X: FloatArray, repeats: FloatArray, starts: list[FloatArray], n_fixed: int = 0, signed: bool = False
 ) -> FloatArray:

@@ -11,6 +11,7 @@ from gmcr.errors import InputError
 from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import filled, reproducibility
 from gmcr.window.first_guess import guesses
+from gmcr.window.remembering import remembered, storable
 
 MATTERS = 0.005  # of the variation of the samples: cutting off less than that hides no profile
 LOOKED_AT = 0.001  # of the variation: less is not worth a word
@@ -20,6 +21,7 @@ COMES_BACK = 0.9  # cosine between the spaces that halves of the samples span
 ENOUGH_SAMPLES = 1000
 
 
+@storable
 @dataclass(frozen=True)
 class Signs:
     """What is negative in a table.
@@ -43,6 +45,7 @@ class Signs:
         return f"{self.entries:.0%} of the values are negative, {noise}"
 
 
+@remembered
 def seen_signs(D: FloatArray) -> Signs:
     """What is negative in samples D (samples, channels), NaN where missing.
 

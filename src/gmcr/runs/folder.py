@@ -1,8 +1,9 @@
-"""`RunFolder`: what a run folder holds. Nothing else knows its files by name; commands and the app ask here."""
+"""`RunFolder`: what a run folder holds, and how its files are written as one and read."""
 
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -11,10 +12,12 @@ from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.estimators.window import GMCR
+from gmcr.files import Staged, changed_together, finish, write_whole
 from gmcr.io.arrays import write_arrays
 from gmcr.io.csv import unescaped, write_csv
 from gmcr.io.reading import MODEL
@@ -22,42 +25,50 @@ from gmcr.io.table import Table
 from gmcr.preprocessing import Chain
 from gmcr.reporting.collect import collect
 from gmcr.reporting.contents import Contents, LibraryMatch
-from gmcr.reporting.files import write_figures
+from gmcr.reporting.files import draw_figures, figure_names
 from gmcr.reporting.kept import load_contents, save_contents
-from gmcr.reporting.page import write_report
-from gmcr.run_tables import (
-    AMOUNTS,
-    TABLES,
-    WORKBOOK,
-    common_tables,
-    own_tables,
-    rename_in_tables,
-    write_workbook,
-)
-from gmcr.storage import read_model, write_whole
+from gmcr.reporting.page import render
+from gmcr.runs.tables import TABLES, summary, tables_of
+from gmcr.runs.workbook import WORKBOOK, rename_in_tables, write_workbook
+from gmcr.storage import read_model
 
 if TYPE_CHECKING:
     from gmcr.estimators.eb import EBgMCR  # needs torch
 
-RUN_MODEL = "model.gmcr"  # written last, so that with it the run is complete
+MANIFEST = "manifest.json"  # the names of all files that belong to the run
+RUN_MODEL = "model.gmcr"
 SUMMARY = "summary.txt"
 REPORT = "report.html"
 FACTS = "report.gmcr"  # what the report shows beside the model, to make it anew without the data
 FIGURES = "figures"
 MAPS = "maps.npz"
 NAMES = "matches.csv"  # of the components
-CHECKPOINT = "checkpoint.gmcr"  # the best so far, while the window solver runs
+CHECKPOINT = "checkpoint.gmcr"  # what the window solver has found out so far
 TRAINING = "training"  # the state of the paper's solver
+OWN = (
+    RUN_MODEL,
+    SUMMARY,
+    REPORT,
+    FACTS,
+    MAPS,
+    NAMES,
+    WORKBOOK,
+    *TABLES,
+)  # a run's, whether a manifest says so or not
 OF_THE_FIT = ("source", "warnings", "reproduce")  # facts that only who fitted can tell
 
 
 class RunFolder:
     """A run in a folder: where its files are, and how they are written and read.
 
+    The files of a run change as one: whenever a process that writes them is killed, the folder holds the run that
+    was there or the new one. Other files in the folder are left alone.
+
     path : the folder; name : of the model file in it
     """
 
     def __init__(self, path: Path, name: str = RUN_MODEL) -> None:
+        finish(path)
         self.path = path
         self.model = path / name
         self.report = path / REPORT
@@ -71,9 +82,10 @@ class RunFolder:
         """The run at a path: a run folder, or a model file by itself or in its run folder."""
         if not path.is_dir():
             return cls(path.parent, path.name)
-        if not (path / RUN_MODEL).exists():
+        run = cls(path)
+        if not run.model.exists():
             raise InputError(f"{path} is no run folder: there is no {RUN_MODEL} in it.")
-        return cls(path)
+        return run
 
     # Writing
 
@@ -113,73 +125,107 @@ class RunFolder:
         reproduce: dict[str, str] | None = None,
         fixed: Sequence[str] = (),
     ) -> tuple[list[str], Contents]:
-        """Write a fitted run, each file whole or not at all; the names of the files, and what the report shows.
+        """Write a fitted run in place of any that is there; the names of the files, and what the report shows.
 
         table : the samples that were fitted; source : the name of their file
         warned : what the solver warned of; reproduce : what it takes to do it again
         fixed : names of the components whose profiles were known
         """
-        found, raw = model.decomposition_, table
-        table = model.prepared(raw)
-        for name in (RUN_MODEL, REPORT, FACTS, MAPS, NAMES, AMOUNTS, WORKBOOK):  # none of another run stays
-            (self.path / name).unlink(missing_ok=True)
-        written = []
-        if fixed:
-            rows = ((j, name, "fixed") for j, name in enumerate(fixed))
-            write_csv(self.names, ["component", "name", "verdict"], rows)
-            written.append(NAMES)
-        for name, (header, rows) in (common_tables(found, table) | own_tables(model, table)).items():
-            write_csv(self.path / name, header, rows)
-            written.append(name)
-        write_workbook(self.path, [name for name in written if name != NAMES])
-        written.append(WORKBOOK)
-        if table.pixels is not None:
-            write_arrays(self.path / MAPS, concentrations=np.asarray(table.refold(found.concentrations)))
-            written.append(MAPS)
-        bands = [] if isinstance(model, GMCR) else [repr(band) for band in model.bands_]
-        known = getattr(model, "calibration_", None)
-        amounts = [] if known is None else ["", str(known)]
-        found_in_short = in_short(model), *bands, *amounts, "", str(found), ""
-        summary = [source, *raw.notes, *model.chain_.did, *warned, "", *found_in_short]
-        write_whole(self.path / SUMMARY, "\n".join(summary).encode())
+        found = model.decomposition_
         if isinstance(model, GMCR):
             with suppress(GMCRError, np.linalg.LinAlgError, KeyboardInterrupt):  # the report tells
                 model.learn_confidence()
-        (model if isinstance(model, GMCR) else found).save(self.model)
         contents = collect(
             found,
-            raw,
+            table,
             model=model,
             decoding=getattr(model, "decoding_", None),
             source=source,
             warned=warned,
             reproduce=reproduce,
-            names=self.matches(),
+            names=_told_apart({j: LibraryMatch(name, "fixed", "", None) for j, name in enumerate(fixed)}),
         )
-        return [*written, SUMMARY, RUN_MODEL, *self.write_report(contents)], contents
+        after, pages = model.prepared(table), _pages(contents)
+        with self._changed(anew=True) as staged:
+            if fixed:
+                rows = ((j, name, "fixed") for j, name in enumerate(fixed))
+                write_csv(staged.path / NAMES, ["component", "name", "verdict"], rows)
+            for name, (header, lines) in tables_of(model, after).items():
+                write_csv(staged.path / name, header, lines)
+            write_workbook(staged.path)
+            if after.pixels is not None:
+                write_arrays(
+                    staged.path / MAPS, concentrations=np.asarray(after.refold(found.concentrations))
+                )
+            write_whole(staged.path / SUMMARY, summary(model, table, source, warned).encode())
+            (model if isinstance(model, GMCR) else found).save(staged.path / RUN_MODEL)
+            _write_report(contents, pages, staged.path)
+            if not getattr(model, "interrupted_", False):
+                staged.removed.add(CHECKPOINT)
+            written = [name for name in staged.names() if "/" not in name]
+        return [*sorted(written, key=_order), FIGURES], contents
 
-    def write_report(self, contents: Contents) -> list[str]:
-        """The report, its figures, and the facts to make it anew; returns the names of the files."""
-        save_contents(contents, self._facts)
-        write_report(contents, self.report)
-        write_figures(contents, self.path / FIGURES)
-        return [FACTS, FIGURES, REPORT]
+    def report_at(self, count: int | None) -> Path:
+        """Where the report goes: that of the run, or of another count."""
+        return self.report if count is None else self.report.with_name(f"report_{count}.html")
+
+    def write_report(self, contents: Contents, count: int | None = None) -> None:
+        """The report, its figures, and the facts to make it anew; or the page alone, of another count."""
+        pages = _pages(contents)
+        with self._changed() as staged:
+            if count is not None:
+                write_whole(staged.path / self.report_at(count).name, pages[REPORT])
+                return
+            _write_report(contents, pages, staged.path)
+            staged.removed |= {name for name in self._belonging() if name.startswith(f"{FIGURES}/")}
+
+    def write_names(self, table: pd.DataFrame) -> None:
+        """The names of the components, as `matches` reads them."""
+        with self._changed() as staged:
+            write_csv(staged.path / NAMES, list(table.columns), table.itertuples(index=False))
 
     def rename(self, names: Mapping[Any, str]) -> tuple[str, ...]:
         """Give components other names, by number or by the name they have, in everything the folder holds."""
-        model = self.estimator()
-        before = self.solution()
+        model, before = self.estimator(), self.solution()
         found = before.renamed(names)
         new = {old: name for old, name in zip(before.names, found.names) if old != name}
-        (found if model is None else model.rename(found.names)).save(self.model)
-        rename_in_tables(self.path, new)
+        # A given name is above one from a library.
         matches = {j: match for j, match in self.matches().items() if found.names[j] not in new.values()}
-        if self.names.exists():  # a given name is above one from a library
-            kept = ((j, one.name, one.verdict, one.hit, one.score) for j, one in matches.items())
-            write_csv(self.names, ["component", "name", "verdict", "hit", "hqi"], kept)
+        with self._changed() as staged:
+            (found if model is None else model.rename(found.names)).save(staged.path / self.model.name)
+            rename_in_tables(self.path, staged.path, new)
+            if self.names.exists():
+                kept = ((j, one.name, one.verdict, one.hit, one.score) for j, one in matches.items())
+                write_csv(staged.path / NAMES, ["component", "name", "verdict", "hit", "hqi"], kept)
         if self._facts.exists():
             self.write_report(self.contents())
         return found.names
+
+    @contextmanager
+    def _changed(self, *, anew: bool = False) -> Iterator[Staged]:
+        """The run's files, changed as one; anew : whether none of those of the run before stays."""
+        with changed_together(self.path) as staged:
+            yield staged
+            before, new = self._belonging(), set(staged.names())
+            if anew:
+                staged.removed |= before
+            files = sorted((before - staged.removed) | new | {MANIFEST})
+            told = {"format": "gmcr run", "format_version": 1, "files": files}
+            write_whole(staged.path / MANIFEST, json.dumps(told, indent=1).encode())
+
+    def _belonging(self) -> set[str]:
+        """The names of the files in the folder that are the run's; older runs have no manifest."""
+        try:
+            told = json.loads((self.path / MANIFEST).read_bytes())["files"]
+            listed = {name for name in told if isinstance(name, str)}
+        except FileNotFoundError:
+            listed = self._own_figures()
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{self.path / MANIFEST} is damaged; remove it, it is written anew.") from error
+        return {name for name in (*OWN, *listed) if (self.path / name).is_file()}
+
+    def _own_figures(self) -> set[str]:
+        return {f"{FIGURES}/{name}" for name in figure_names() if (self.path / FIGURES / name).is_file()}
 
     # Reading
 
@@ -210,8 +256,8 @@ class RunFolder:
             contents = replace(contents, **{name: getattr(before, name) for name in OF_THE_FIT})
         return contents
 
-    def at_count(self, count: int, table: Table | None, source: str) -> tuple[Contents, Path]:
-        """What there is to report at another count, fitted when it is asked for, and where its report goes."""
+    def at_count(self, count: int, table: Table | None, source: str) -> Contents:
+        """What there is to report at another count, fitted when it is asked for."""
         model = self.estimator()
         if model is None:
             raise InputError(f"{self.model} holds no GMCR model, which alone can be had at another count.")
@@ -222,8 +268,7 @@ class RunFolder:
             )
         other = model.at(count, table)
         decoding = getattr(other, "decoding_", None)
-        contents = collect(other.decomposition_, table, model=other, decoding=decoding, source=source)
-        return contents, self.report.with_name(f"report_{count}.html")
+        return collect(other.decomposition_, table, model=other, decoding=decoding, source=source)
 
     def matches(self) -> dict[int, LibraryMatch]:
         """What the table of names says about the components, by number; no two names are the same."""
@@ -234,33 +279,37 @@ class RunFolder:
             return {}
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise FileError(f"{self.names} is damaged; gmcr match writes it anew.") from error
-        given = [match.name for match in found.values() if match.name]
-        twice = {name for name in given if given.count(name) > 1}
-        return {
-            j: replace(match, name=f"{match.name} ({j})") if match.name in twice else match
-            for j, match in found.items()
-        }
+        return _told_apart(found)
 
 
-def in_short(model: GMCR | EBgMCR) -> str:
-    """What came out, in a few lines."""
-    if isinstance(model, GMCR):
-        found, law = model.decomposition_, model.noise_law_
-        return (
-            f"{model.count_}\nNoise: {law.sentence()}{model.noise_correlation_.sentence()}. "
-            f"R² {found.fit['r2']:.6f}. "
-            f"{found.usage} selections in {found.n_samples} samples."
-            + ("" if model.rates_ is None else f"\nRate constants:\n{model.rates_}")
-        )
-    end = "ended by the termination rule" if model.terminated_ else "not ended by the termination rule"
-    last = model.history_.iloc[-1]
-    text = (
-        f"{model.n_epochs_} epochs, {end}; final state: {last['count']:.0f} components, R² {last['r2']:.4f}, "
-        f"{last['usage']:.0f} selections, {last['single_users']:.0f} slots used by one sample."
-    )
-    if not model.bands_:
-        return f"{text} No band of R² was entered; the final state is what was written."
-    return f"{text} Written: the checkpoint with the fewest components, {model.n_components_}."
+def _pages(contents: Contents) -> dict[str, bytes]:
+    """The report's page and figures, by the names of their files."""
+    drawn = {f"{FIGURES}/{name}": content for name, content in draw_figures(contents).items()}
+    return {REPORT: render(contents).encode()} | drawn
+
+
+def _write_report(contents: Contents, pages: dict[str, bytes], folder: Path) -> None:
+    """What was drawn, and the facts to make it anew."""
+    save_contents(contents, folder / FACTS)
+    (folder / FIGURES).mkdir()
+    for name, content in pages.items():
+        write_whole(folder / name, content)
+
+
+def _order(name: str) -> int:
+    """Where a file stands in what is told: tables, summary, model, report."""
+    order = [NAMES, *TABLES, WORKBOOK, MAPS, SUMMARY, RUN_MODEL, FACTS, REPORT]
+    return order.index(name) if name in order else len(order)
+
+
+def _told_apart(found: dict[int, LibraryMatch]) -> dict[int, LibraryMatch]:
+    """No two names are the same."""
+    given = [match.name for match in found.values() if match.name]
+    twice = {name for name in given if given.count(name) > 1}
+    return {
+        j: replace(match, name=f"{match.name} ({j})") if match.name in twice else match
+        for j, match in found.items()
+    }
 
 
 def _match(row: dict[str, str]) -> LibraryMatch:

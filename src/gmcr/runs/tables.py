@@ -1,32 +1,63 @@
-"""The tables of a run: what they hold, the workbook that holds them all, and new names of components in them."""
+"""What a run tells in tables and in a few lines."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gmcr.decomposition import Decomposition
 from gmcr.estimators.window import GMCR
-from gmcr.io.cells import as_number
-from gmcr.io.csv import unescaped, write_csv
 from gmcr.io.table import Table, corner
-from gmcr.io.xlsx import write_book
 
 if TYPE_CHECKING:
     from gmcr.estimators.eb import EBgMCR  # needs torch
 
 AMOUNTS = "amounts.csv"  # in units, of a calibrated model
-TABLES = ("profiles.csv", "concentrations.csv", "supports.csv", "path.csv")
-BY_COMPONENT = ("profiles.csv", "concentrations.csv", "supports.csv", "fractions.csv", "areas.csv")
-WORKBOOK = "run.xlsx"  # all tables, a sheet each
+TABLES = (
+    "profiles.csv", "concentrations.csv", "supports.csv", "path.csv", "fractions.csv", "rates.csv", AMOUNTS,
+    "bands.csv", "history.csv",
+)  # fmt: skip
 
-SHEETS = (*TABLES, "fractions.csv", AMOUNTS, "areas.csv", "rates.csv", "bands.csv", "history.csv")
+
+def in_short(model: GMCR | EBgMCR) -> str:
+    """What came out, in a few lines."""
+    if isinstance(model, GMCR):
+        found, law = model.decomposition_, model.noise_law_
+        return (
+            f"{model.count_}\nNoise: {law.sentence()}{model.noise_correlation_.sentence()}. "
+            f"R² {found.fit['r2']:.6f}. "
+            f"{found.usage} selections in {found.n_samples} samples."
+            + ("" if model.rates_ is None else f"\nRate constants:\n{model.rates_}")
+        )
+    end = "ended by the termination rule" if model.terminated_ else "not ended by the termination rule"
+    last = model.history_.iloc[-1]
+    text = (
+        f"{model.n_epochs_} epochs, {end}; final state: {last['count']:.0f} components, R² {last['r2']:.4f}, "
+        f"{last['usage']:.0f} selections, {last['single_users']:.0f} slots used by one sample."
+    )
+    if not model.bands_:
+        return f"{text} No band of R² was entered; the final state is what was written."
+    return f"{text} Written: the checkpoint with the fewest components, {model.n_components_}."
+
+
+def summary(model: GMCR | EBgMCR, table: Table, source: str, warned: Sequence[str]) -> str:
+    """What came out and how, as a text to keep."""
+    bands = [] if isinstance(model, GMCR) else [repr(band) for band in model.bands_]
+    known = getattr(model, "calibration_", None)
+    amounts = [] if known is None else ["", str(known)]
+    told = source, *table.notes, *model.chain_.did, *warned
+    return "\n".join([*told, "", in_short(model), *bands, *amounts, "", str(model.decomposition_), ""])
+
+
 Tables = dict[str, tuple[list[Any], Any]]  # by file name: header and rows
 
 
-def common_tables(found: Decomposition, table: Table) -> Tables:
+def tables_of(model: GMCR | EBgMCR, table: Table) -> Tables:
+    """The tables of a run on these samples, as they are after the model's steps."""
+    return _common_tables(model.decomposition_, table) | _own_tables(model, table)
+
+
+def _common_tables(found: Decomposition, table: Table) -> Tables:
     components, names = found.names, names_of(table)
     over, header = [corner("component", table.axis_unit), *table.labels], ["sample", *components]
     return {
@@ -36,7 +67,7 @@ def common_tables(found: Decomposition, table: Table) -> Tables:
     }
 
 
-def own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
+def _own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
     """Those that one solver has and the other has not."""
     if isinstance(model, GMCR):
         tables: Tables = {"path.csv": (list(model.path_.columns), model.path_.itertuples(index=False))}
@@ -69,34 +100,3 @@ def names_of(table: Table) -> Sequence[str]:
 def _labelled(labels: Any, rows: Any) -> Iterator[list[Any]]:
     """Rows of a table, each behind its label."""
     return ([label, *row] for label, row in zip(labels, rows, strict=True))
-
-
-def write_workbook(folder: Path, names: Sequence[str]) -> None:
-    """All tables of these names, as the files have them, in one workbook."""
-    write_book(folder / WORKBOOK, {Path(name).stem: map(_cells, _rows(folder / name)) for name in names})
-
-
-def rename_in_tables(folder: Path, names: Mapping[str, str]) -> None:
-    """Give components other names in the tables of a folder, and in its workbook; names : new by old."""
-    for name in BY_COMPONENT:
-        if not (folder / name).exists():
-            continue
-        header, *rows = _rows(folder / name)
-        if name == "profiles.csv":
-            rows = [[names.get(label, label), *row] for label, *row in rows]
-        else:
-            header = [header[0], *(names.get(label, label) for label in header[1:])]
-        write_csv(folder / name, header, rows)
-    there = sorted(path.name for path in folder.glob("*.csv") if path.name in SHEETS)
-    if (folder / WORKBOOK).exists():
-        write_workbook(folder, sorted(there, key=SHEETS.index))
-
-
-def _rows(path: Path) -> list[list[str]]:
-    with open(path, encoding="utf-8", newline="") as file:
-        return [[unescaped(cell) for cell in row] for row in csv.reader(file)]
-
-
-def _cells(row: list[str]) -> list[Any]:
-    """Cells as numbers where they are, nothing where they are empty."""
-    return [None if cell == "" else cell if (number := as_number(cell)) is None else number for cell in row]

@@ -1,0 +1,119 @@
+"""Disturbances: one that is put into a table is found where it is, and nothing is found in a clean one."""
+
+import numpy as np
+import pytest
+
+from gmcr import GMCR, find_disturbances, make_measured
+
+SEEDS = range(100, 106)
+
+
+def table(seed):
+    return make_measured(3, 40, 80, random_state=seed, disturbed=False, concentrations="lognormal")
+
+
+def free(shape, directions, sigma):
+    """Length in standard deviations of what of a shape the directions do not explain."""
+    Q = np.linalg.qr((directions / sigma).T)[0]
+    white = shape / sigma
+    return np.linalg.norm(white - Q @ (Q.T @ white))
+
+
+def places(D, kind):
+    return {(one.sample, one.channel) for one in find_disturbances(D) if one.kind == kind}
+
+
+def test_nothing_is_found_in_clean_tables():
+    for seed in range(100, 130):
+        assert str(find_disturbances(table(seed).D)) == "No disturbance was found."
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_spike(seed):
+    made = table(seed)
+    D, sigma = made.D.copy(), np.broadcast_to(made.sigma, made.D.shape)
+    D[7, 33] += 20 / free(np.eye(80)[33], made.S, sigma[7])
+    assert places(D, "spike") == {(7, 33)}
+    out = find_disturbances(D).masked(D)
+    assert np.isnan(out[7, 33])
+    assert np.isnan(out).sum() == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_hot_channel(seed):
+    made = table(seed)
+    D, sigma = made.D.copy(), np.broadcast_to(made.sigma, made.D.shape)
+    D[:, 50] += 20 / free(np.ones(40), made.C.T, sigma[:, 50])
+    assert (None, 50) in places(D, "hot channel")
+    found = find_disturbances(D)
+    assert not found.kept[50]
+    assert found.masked(D).shape == (40, int(found.kept.sum()))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_foreign_sample(seed):
+    made = table(seed)
+    D, sigma = made.D.copy(), np.broadcast_to(made.sigma, made.D.shape)
+    band = np.exp(-0.5 * ((np.arange(80) - 31.0) / 4.0) ** 2)
+    D[3] += 25 / free(band, made.S, sigma[3]) * band
+    assert (3, None) in places(D, "foreign sample")
+    assert not find_disturbances(D).mask.any()  # told, not masked
+
+
+def test_a_shifted_sample():
+    """It is always told; most often by its name, where the others tell well what it would be unshifted."""
+    named = 0
+    for seed in SEEDS:
+        made = table(seed)
+        D, slopes = made.D.copy(), -np.gradient(made.C @ made.S, axis=1)
+        sigma = np.broadcast_to(made.sigma, made.D.shape)
+        told = np.array([free(slope, made.S, one) for slope, one in zip(slopes, sigma)])
+        m = int(told.argmax())
+        D[m] += 25 / told[m] * slopes[m]
+        kinds = {one.kind for one in find_disturbances(D) if one.sample == m}
+        assert kinds & {"shifted axis", "foreign sample"}
+        named += "shifted axis" in kinds
+    assert named >= 5
+
+
+def test_a_dead_channel_and_clipped_readings():
+    made = table(100)
+    D = made.D.copy()
+    D[:, 12] = 0.0
+    assert places(D, "dead channel") == {(None, 12)}
+    clipped = np.minimum(made.D, 0.9 * made.D.max())
+    found = find_disturbances(clipped)
+    np.testing.assert_array_equal(found.mask, clipped == clipped.max())
+    assert (found.table()["kind"] == "clipped").any()
+
+
+def test_readings_in_steps_are_not_clipped():
+    D = table(101).D
+    step = D.max() / 50
+    assert not places(np.round(D / step) * step, "clipped")
+
+
+def test_what_was_masked_can_be_unmixed():
+    made = table(102)
+    D = made.D.copy()
+    D[4, 20] += D.max()
+    D[:, 60] = 0.0
+    found = find_disturbances(D)
+    model = GMCR(3, random_state=0).fit(found.masked(D))
+    twin = GMCR(3, random_state=0).fit(made.D)
+    cosines = np.abs(model.components_ @ twin.components_[:, found.kept].T)
+    assert np.sort(cosines.max(axis=1)).min() > 0.99
+
+
+def test_missing_entries_stay_missing():
+    D = table(103).D.copy()
+    D[2, 5] = np.nan
+    D[9, 40] += D[np.isfinite(D)].max()
+    found = find_disturbances(D)
+    assert (9, 40) in {(one.sample, one.channel) for one in found}
+    assert not found.mask[2, 5]
+
+
+def test_tables_too_small_to_tell():
+    D = np.random.default_rng(0).random((4, 5))
+    assert len(find_disturbances(D)) == 0
