@@ -298,6 +298,7 @@ def test_fit_writes_a_run(run, mixtures):
     assert "R² 0.99" in out
     assert f"Wrote {folder / 'run'}" in out
     written = {"model.gmcr", "profiles.csv", "concentrations.csv", "supports.csv", "path.csv", "summary.txt"}
+    written.add("run.xlsx")
     written |= {"report.html", "report.gmcr", "figures", "manifest.json"}
     assert {path.name for path in (folder / "run").iterdir()} == written
 

@@ -116,10 +116,10 @@ def fit(
     """Unmix a file: how many components, their profiles, and which sample holds which.
 
     RUN holds the report (report.html), the model (model.gmcr), profiles, concentrations, supports and path as
-    CSV, figures, and summary.txt; with --known also amounts in units (amounts.csv), with several runs of samples
-    their areas (areas.csv). A run that was interrupted or killed goes on where it was when the same command is
-    given again, to the same answer. The files of a run that is in the folder already are replaced at the end, all
-    at once; others in it are left alone.
+    CSV and in one workbook (run.xlsx), figures, and summary.txt; with --known also amounts in units
+    (amounts.csv), with several runs of samples their areas (areas.csv). A run that was interrupted or killed
+    goes on where it was when the same command is given again, to the same answer. The files of a run that is in
+    the folder already are replaced at the end, all at once; others in it are left alone.
 
     Steps before unmixing (--blank, --despike, --range, --drop, --average, --baseline, --smooth and --derivative,
     --msc, --snv, --normalise) are done in this order, are stored in the model, and are done to new samples too.
