@@ -12,8 +12,8 @@ from torch import nn
 from gmcr.counting.net import at_one_scale
 from gmcr.trust.learned import Judge
 
-SEEN, MEMBERS = 16, 8
-EPOCHS, BATCH, RATE, DECAY = 40, 32, 3e-3, 3e-2
+SEEN, MEMBERS = 16, 4
+EPOCHS, BATCH, RATE, DECAY = 30, 64, 3e-3, 3e-2
 LEFT_OUT, NUMBERS_LEFT_OUT = 0.2, 0.2
 MIDDLE, HALF_RANGE, SMALLEST = 0.5, (0.05, 0.95), 1e-3  # quantiles, and the least half range
 

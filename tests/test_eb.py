@@ -698,7 +698,7 @@ def test_scikit_learns_checks(signed):
 def test_the_way_back_and_names(mix, trained):
     C = trained.transform(mix.D)
     assert C.shape == (len(mix.D), trained.n_components_)
-    assert list(trained.get_feature_names_out()) == [f"component{j}" for j in range(trained.n_components_)]
+    assert list(trained.get_feature_names_out()) == [f"component {j}" for j in range(trained.n_components_)]
     np.testing.assert_allclose(trained.inverse_transform(C), C @ trained.components_)
     with pytest.raises(InputError, match="columns and the model has"):
         trained.inverse_transform(C[:, :-1])

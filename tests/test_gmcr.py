@@ -361,8 +361,7 @@ def test_closure_where_it_makes_no_sense(mix, model):
 def test_warm_start(mix, model):
     warm = GMCR().fit(mix.D, warm_start=model.decomposition_)
     same_pool(warm, model, atol=1e-3)
-    with pytest.raises(InputError, match="warm_start must be a Decomposition, not a ndarray"):
-        GMCR().fit(mix.D, warm_start=model.components_)
+    same_pool(GMCR().fit(mix.D, warm_start=3.0 * model.components_), model, atol=1e-3)
     with pytest.raises(InputError, match="warm_start has 90 channels and the samples have 96"):
         GMCR().fit(mix.D, warm_start=Decomposition(np.eye(2, 90), np.ones((3, 2))))
 
@@ -616,7 +615,7 @@ def test_set_output_pandas(mix):
     table = pd.DataFrame(mix.D, index=[f"m{m}" for m in range(84)])
     model = GMCR(n_components=14).set_output(transform="pandas").fit(table)
     out = model.transform(table)
-    assert list(out.columns) == [f"component{j}" for j in range(14)]
+    assert list(out.columns) == [f"component {j}" for j in range(14)]
     assert list(out.index) == list(table.index)
     np.testing.assert_array_equal(out.to_numpy(), model.concentrations_)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -152,6 +152,37 @@ class Decomposition:
     def usage(self) -> int:
         """Total number of (sample, component) selections."""
         return int(np.count_nonzero(self.concentrations))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the components are called, in tables, frames and the report; "component 0" without a name."""
+        return self.component_names or tuple(f"component {j}" for j in range(self.n_components))
+
+    def renamed(self, names: Mapping[Any, str] | Sequence[str]) -> Decomposition:
+        """The same with other names of components.
+
+        Parameters
+        ----------
+        names : one per component, or {2: "lactose"} by number or by the name it has; the others keep theirs
+        """
+        if isinstance(names, Mapping):
+            given, names = names, list(self.names)
+            numbers = {name: j for j, name in enumerate(self.names)} | {
+                j: j for j in range(self.n_components)
+            }
+            for which, name in given.items():
+                if which not in numbers:
+                    raise InputError(
+                        f"there is no component {which!r:.40}; they are {', '.join(self.names)}, numbered from 0."
+                    )
+                names[numbers[which]] = name
+        told = _check_names(names, self.n_components, "names") or ()
+        texts = tuple(name.strip() for name in told)
+        if not all(texts) or len(set(texts)) < len(texts):
+            raise InputError(
+                f"names must be distinct and not empty, but would be {', '.join(map(repr, texts))}."
+            )
+        return replace(self, component_names=texts)
 
     def reconstruct(self) -> FloatArray:
         """(samples, channels) the samples without their noise."""

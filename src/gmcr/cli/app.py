@@ -9,12 +9,14 @@ import typer
 
 from gmcr.cli.ambiguity import ambiguity
 from gmcr.cli.certify import certify
+from gmcr.cli.compare import compare
 from gmcr.cli.console import run, say
 from gmcr.cli.decode import decode
 from gmcr.cli.demo import demo
 from gmcr.cli.fit import fit
 from gmcr.cli.info import info
 from gmcr.cli.match import match
+from gmcr.cli.name import name
 from gmcr.cli.rank import rank
 from gmcr.cli.report import report
 from gmcr.cli.synth import synth
@@ -45,5 +47,5 @@ def start(
         say(context.get_help())
 
 
-for command in (demo, fit, decode, match, certify, ambiguity, report, synth, rank, info):
+for command in (demo, fit, decode, match, name, compare, certify, ambiguity, report, synth, rank, info):
     app.command()(command)

@@ -18,6 +18,15 @@ from gmcr.errors import GMCRError, InputError, printable
 if TYPE_CHECKING:
     from gmcr.reporting.contents import Contents
 
+IN_SHELL = {
+    "signed=True": "--signed",
+    "signed=False": "--unsigned",
+    'samples_in="rows" or "columns"': "--samples-in rows|columns",
+    'samples_in="rows"': "--samples-in rows",
+    'samples_in="columns"': "--samples-in columns",
+    'name="*"': "--sheets",
+}
+
 
 def run(app: typer.Typer, name: str, argv: Sequence[str] | None) -> int:
     """Run a command line; errors are one line each.
@@ -72,7 +81,9 @@ def check_suffix(path: Path | None, *allowed: str) -> None:
 
 def in_shell(text: str) -> str:
     """A message of Python's as it is said in the shell."""
-    return text.replace("signed=True", "--signed").replace("signed=False", "--unsigned")
+    for python, shell in IN_SHELL.items():
+        text = text.replace(python, shell)
+    return text
 
 
 def sentence(error: Exception) -> str:

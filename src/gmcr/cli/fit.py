@@ -18,6 +18,7 @@ from gmcr.cli.console import (
     print_notes,
     reproduction,
     say,
+    sentence,
     verdict,
     verdict_as_dict,
 )
@@ -25,7 +26,7 @@ from gmcr.cli.fixed import FIXED, Fixed, read_fixed
 from gmcr.cli.known import KNOWN, REPLICATES, Known, read_known
 from gmcr.cli.options import (
     NOISE,
-    Data,
+    SAMPLES,
     Json,
     Memory,
     NewRun,
@@ -35,11 +36,12 @@ from gmcr.cli.options import (
     Sheets,
     noise_option,
     option,
+    place,
     samples_of,
 )
 from gmcr.cli.places import ORDER, RUNS, Places, read_places
 from gmcr.cli.terminal import Kept
-from gmcr.errors import GMCRError, InputError
+from gmcr.errors import GMCRError, InputError, printable
 
 if TYPE_CHECKING:
     from gmcr.constraints import Constraint
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 
 Solver = StrEnum("Solver", ["window", "eb"])
 UsageSchedule = StrEnum("UsageSchedule", ["paper", "window"])
+FILES = f"{SAMPLES} Of several, each is a run of its own, in a folder of its name."
+Files = Annotated[list[Path], place("DATA...", FILES)]
 CONSTRAINT = (
     'What the answer must obey, such as "unimodal C", "zero S 400:450", "kinetic A > B > C"; repeatable.'
 )
@@ -60,7 +64,7 @@ USAGE = "eb: usage weight by the paper's schedule, or inside the window."
 
 def fit(
     context: typer.Context,
-    data: Data,
+    files: Files,
     output: NewRun,
     components: Annotated[int | None, option("Number of components.", default="found out", least=1)] = None,
     max_components: Annotated[int | None, option("Most components to consider.", least=1)] = None,
@@ -113,10 +117,10 @@ def fit(
     """Unmix a file: how many components, their profiles, and which sample holds which.
 
     RUN holds the report (report.html), the model (model.gmcr), profiles, concentrations, supports and path as
-    CSV, figures, and summary.txt; with --known also amounts in units (amounts.csv), with several runs of samples
-    their areas (areas.csv). A run that was interrupted or killed goes on where it was when the same command is
-    given again, to the same answer. The files of a run that is in the folder already are replaced at the end, all
-    at once; others in it are left alone.
+    CSV and in one workbook (run.xlsx), figures, and summary.txt; with --known also amounts in units
+    (amounts.csv), with several runs of samples their areas (areas.csv). A run that was interrupted or killed
+    goes on where it was when the same command is given again, to the same answer. The files of a run that is in
+    the folder already are replaced at the end, all at once; others in it are left alone.
 
     Steps before unmixing (--blank, --despike, --range, --drop, --average, --baseline, --smooth and --derivative,
     --msc, --snv, --normalise) are done in this order, are stored in the model, and are done to new samples too.
@@ -129,6 +133,7 @@ def fit(
       gmcr fit mixtures.csv -o run --fixed library.csv --fixed-names "glucose,lactose"
       gmcr fit mixtures.csv -o run --known "glucose=g/L"
       gmcr fit chromatograms.csv -o run --constraint "unimodal C" --order rows --runs 4
+      gmcr fit monday.csv tuesday.csv -o runs
       gmcr fit chromatograms.xlsx -o run --constraint "unimodal C" --order names --sheets
     """
     assumed = noise_option(noise)
@@ -139,6 +144,10 @@ def fit(
         raise typer.BadParameter(
             "--constraint, --order and --runs are for the window solver; leave out --solver eb."
         )
+    if len(files) > 1:
+        _each(context, files, output)
+        return
+    (data,) = files
     table, run = samples_of(data, samples_in, memory, sheets), RunFolder(output)
     if not as_json:
         print_notes(table.notes)
@@ -223,6 +232,25 @@ def fit(
         raise Kept
     if no_amounts:
         raise typer.Exit(1)
+
+
+def _each(context: typer.Context, files: list[Path], output: Path) -> None:
+    """A run for every file, in a folder of its name; one that fails does not keep others from being done."""
+    names = [file.stem if file.is_file() else file.name for file in files]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise typer.BadParameter(
+            f"two files are called {twice!r}, and their runs would be; rename one of them."
+        )
+    failed, callback = [], context.command.callback or fit
+    for file, name in zip(files, names):
+        say(f"{printable(file.name)} -> {printable(str(output / name))}", err=True)
+        try:
+            context.invoke(callback, **(context.params | {"files": [file], "output": output / name}))
+        except GMCRError as error:
+            say(f"gmcr: {sentence(error)}", err=True)
+            failed.append(file.name)
+    if failed:
+        raise GMCRError(f"{len(failed)} of {len(files)} files could not be unmixed: {', '.join(failed)}.")
 
 
 def _constraints(lines: list[str] | None, amounts: Known | None) -> list[Constraint] | None:

@@ -11,8 +11,9 @@ import typer
 from gmcr.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gmcr.io.table import Table
-    from gmcr.validation import FloatArray
 
 FIXED = "Known profiles to keep: a model file, a table with one per row, or a library of spectra."
 
@@ -21,7 +22,7 @@ FIXED = "Known profiles to keep: a model file, a table with one per row, or a li
 class Fixed:
     """Known profiles (profiles, channels) on the axis of the samples, their names, and what was inferred."""
 
-    profiles: FloatArray | None = None
+    profiles: pd.DataFrame | None = None
     names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -33,6 +34,7 @@ def read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
             raise typer.BadParameter("--fixed-names needs --fixed with the library that holds them.")
         return Fixed()
     import numpy as np
+    import pandas as pd
 
     from gmcr.naming import read_library
 
@@ -59,4 +61,4 @@ def read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
             "cut the samples to the range that it has."
         )
     notes += [f"Component {j} is fixed: {name}." for j, name in enumerate(library.names)]
-    return Fixed(profiles, library.names, tuple(notes))
+    return Fixed(pd.DataFrame(profiles, list(library.names)), library.names, tuple(notes))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gmcr.cli.console import wrong_call
+from gmcr.cli.console import in_shell, wrong_call
 
 if TYPE_CHECKING:
     from gmcr.decomposition import Decomposition
@@ -89,7 +90,8 @@ def samples_of(data: Path, samples_in: SamplesIn, memory: str | None, sheets: bo
         allowed = as_memory(memory)
     if sheets and data.suffix.lower() not in WORKBOOKS:
         raise typer.BadParameter(f"--sheets is for workbooks ({', '.join(WORKBOOKS)}), not for {data.name}.")
-    return read_table(data, samples_in=samples_in.value, name="*" if sheets else None, memory=allowed)
+    table = read_table(data, samples_in=samples_in.value, name="*" if sheets else None, memory=allowed)
+    return replace(table, notes=tuple(map(in_shell, table.notes)))
 
 
 def run_and_samples(

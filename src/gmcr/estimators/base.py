@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError, NotInstalled
-from gmcr.estimators.labels import channel_axis, channel_names, sample_names
+from gmcr.estimators.labels import channel_axis, channel_names, labelled_as, sample_names
 from gmcr.estimators.steps import learned_chain
 from gmcr.estimators.stored import check_chain
 from gmcr.io.table import Table
+from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw
 from gmcr.preprocessing import Chain
 from gmcr.reporting.files import report
@@ -63,9 +64,20 @@ class Unmixer(TransformerMixin, BaseEstimator):
         return concentrations @ self.components_
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """component0, component1, …"""
+        """The names of the components: "component 0", or as `rename` and named profiles have them."""
         check_is_fitted(self)
-        return np.array([f"component{j}" for j in range(self.n_components_)], dtype=object)
+        return np.array(self.decomposition_.names, dtype=object)
+
+    def rename(self, names: Mapping[Any, str] | Sequence[str]) -> Self:
+        """Give components names, which every table, frame, file and report then has.
+
+        Parameters
+        ----------
+        names : one per component, or {2: "lactose"} by number or by the name it has; the others keep theirs
+        """
+        check_is_fitted(self)
+        self.decomposition_ = self.decomposition_.renamed(names)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -142,8 +154,16 @@ class Solver(Unmixer, ABC):
         """What samples hold, and whether the learned pool explains them."""
 
     def transform(self, D: Samples) -> FloatArray:
-        """Concentrations of samples over the learned pool: (samples, n_components_)."""
-        return self.decode(D).concentrations
+        """Concentrations of samples over the learned pool: (samples, n_components_).
+
+        Those of an xarray.DataArray (samples, channels) are one too, with the coordinates of its samples.
+        """
+        return labelled_as(D, self.decode(D).concentrations, self.decomposition_.names)
+
+    def score(self, D: Samples, y: Any = None) -> float:
+        """R² of samples decoded over the learned pool, about their column means; y is ignored."""
+        concentrations = self.decode(D).concentrations
+        return float(r_squared(self._samples(D, reset=False), concentrations @ self.components_))
 
     def certify(
         self,

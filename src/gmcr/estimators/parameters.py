@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, NonNegative, ReferenceProfile
-from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.estimators.steps import known_profiles
 from gmcr.noise import (
@@ -40,7 +39,7 @@ def check_options(
     noise: KnownNoise,
     rows: NDArray[np.intp],
     layout: Layout,
-    warm_start: Decomposition | None,
+    warm_start: Any,
     n_channels: int,
 ) -> Options:
     """What the solver is to do, or an InputError that names the parameter.
@@ -204,9 +203,8 @@ def _starting_pool(warm_start: Any, n_channels: int, fixed: FloatArray | None) -
     """The profiles to start from beside the fixed ones, if there are any."""
     if warm_start is None:
         return None
-    if not isinstance(warm_start, Decomposition):
-        raise InputError(f"warm_start must be a Decomposition, not a {type(warm_start).__name__}.")
-    pool = check_pool(warm_start.components, n_channels, "warm_start")
+    pool = check_pool(getattr(warm_start, "components", warm_start), n_channels, "warm_start")
+    pool = pool / np.linalg.norm(pool, axis=1, keepdims=True)
     if fixed is not None:
         pool = pool[(pool @ fixed.T).max(axis=1) < SAME_PROFILE]
     return pool if len(pool) else None

@@ -28,7 +28,7 @@ from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
 from gmcr.estimators.by_run import areas_of, layout_of
 from gmcr.estimators.fitted_on import FittedOn, at_count
-from gmcr.estimators.labels import sample_names
+from gmcr.estimators.labels import known_names, sample_names
 from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
 from gmcr.estimators.quantities import amounts_finder, calibrate_by_constraint, calibrated
 from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
@@ -205,7 +205,7 @@ class GMCR(Solver):
         replicates: ArrayLike | None = None,
         runs: ArrayLike | None = None,
         order: ArrayLike | None = None,
-        warm_start: Decomposition | None = None,
+        warm_start: Decomposition | Samples | None = None,
         checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     ) -> GMCR:
         """Unmix the samples.
@@ -223,7 +223,7 @@ class GMCR(Solver):
             `areas_`; by default the files or sheets that `gmcr.read` found several samples in
         order : (samples,) place of each sample in its run, such as a time, for constraints that go by order; no
             order is taken for granted where none is given
-        warm_start : Decomposition whose profiles are the starting pool
+        warm_start : profiles to start from: a Decomposition, or spectra (profiles, channels) of any scale
         checkpoint : file that holds what was found out so far while the fit runs, up to 1 GB. If it is there
             already, left by a run on the same data with the same options that was ended, the fit goes on from it,
             says so, and comes to the same answer as if it had never been ended. When it is done the file goes
@@ -290,7 +290,7 @@ class GMCR(Solver):
         replicates: ArrayLike | None = None,
         runs: ArrayLike | None = None,
         order: ArrayLike | None = None,
-        warm_start: Decomposition | None = None,
+        warm_start: Decomposition | Samples | None = None,
         checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     ) -> FloatArray:
         """The concentrations that the fit found, under all constraints: (samples, n_components_).
@@ -494,6 +494,7 @@ class GMCR(Solver):
                 axis=self.chain_.axis_after,
                 channels=self.chain_.channels_after,
                 sample_names=self.chain_.names_after or sample_names(D),
+                component_names=known_names(self.fixed_components, self.n_components_),
                 settings=self._changed_parameters(),
                 fit={"r2": r_squared(samples, C @ self.components_), "usage_price": self.usage_price_},
                 signed=self._constraints.signed,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gmcr.io.units import unit_in
+from gmcr.io.units import as_unit_alone
+from gmcr.io.words import PREFIX
 from gmcr.validation import BoolArray, FloatArray
 
 MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "--", "?", "#n/a"}
@@ -18,22 +19,12 @@ EVEN = 0.01  # steps that differ by less than this share make a row or column of
 FEW = 5  # fewer numbers than this are no evidence by their steps alone
 LONG = 20  # numbers that go one way for at least so long are an axis even in uneven steps
 
-# Headings: what stands below or beside them is names of samples, or the channel axis.
-NAME_WORDS = re.compile(
-    r"(?i)(sample|spectrum|spectra|mixture|component|file)?[ _]?(name|id|index|label|number|no|nr)?s?\.?"
-)
-AXIS_WORDS = re.compile(r"(?i)wave|shift|\bnm\b|cm.?-?1|m/?z|ppm|channel|axis|energy|freq|\bx\b|mass")
-# Labels that by themselves are of samples, or of channels.
-_LABELS = {
-    "samples": r"(?i)(s|sample|spectrum|spec|mix|mixture|specimen|batch|run|scan|replicate)[ _.-]?\d+",
-    "channels": r"(?i)(x|v|ch|channel|wl|var|band|feature)[ _.-]?\d+(\.\d+)?",
-}
 # None of these patterns can match one text in two ways, so that a cell of a million digits takes no time.
 _NUMBER = {
     ".": re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?"),
     ",": re.compile(r"[+-]?(\d+(,\d+)?|,\d+)([eEdD][+-]?\d+)?"),
 }
-_IN_LABEL = re.compile(r"[Xx]?([+-]?\d+(?:\.\d*)?)(\D*)")  # "X1600" (as R names columns), "400 nm"
+_IN_LABEL = re.compile(rf"({PREFIX}[ _.=@]?)?([+-]?\d+(?:[.,]\d*)?)(\D*)")  # "X1600", "400 nm"
 
 
 def as_number(cell: str, decimal: str = ".") -> float | None:
@@ -97,9 +88,11 @@ class Cells:
     def is_axis(self, *, even: bool = False) -> bool:
         """Whether the cells are numbers that go one way only and, if asked for, in even steps.
 
-        A few texts among many numbers are passed over: headings of columns that are no channels.
+        A few texts among many numbers are passed over: headings of columns that are no channels. So are empty
+        cells at the beginning, over columns without a heading.
         """
-        numbers = self.numbers[~self.is_text] if self.mostly_numbers else self.numbers
+        begun = np.cumsum([text.strip() != "" for text in self.texts]) > 0
+        numbers = self.numbers[~self.is_text & begun] if self.mostly_numbers else self.numbers
         if len(numbers) < (FEW if even else 3) or not np.isfinite(numbers).all():
             return False
         steps = np.diff(numbers)
@@ -111,21 +104,22 @@ class Cells:
         start = self.numbers[0] if len(self) else -1
         return start in (0, 1) and bool((self.numbers == start + np.arange(len(self))).all())
 
-    def label(self, what: str) -> bool:
-        """Whether most of the cells by themselves are labels of "samples", or of "channels"."""
-        return 2 * sum(bool(re.fullmatch(_LABELS[what], text.strip())) for text in self.texts) > len(self)
+    def share(self, is_one: Callable[[str], bool]) -> bool:
+        """Whether most of the cells are of a kind."""
+        return 2 * sum(is_one(text) for text in self.texts) > len(self)
 
     def unlabelled(self) -> tuple[Cells, str | None]:
-        """Cells such as "X1600" or "400 nm" as numbers with their unit; other cells as they are."""
+        """Cells such as "X1600", "A260" or "400 nm" as numbers with their unit; other cells as they are."""
         if not self.mostly_text:
             return self, None
         matches = [_IN_LABEL.fullmatch(text.strip()) for text in self.texts]
         found = [match for match in matches if match]
-        rests = {match[2].strip() for match in found}
-        unit = unit_in(next(iter(rests))) if len(rests) == 1 else None
-        if len(found) < 2 or 2 * len(found) <= len(self) or (unit is None and rests != {""}):
+        starts, rests = {match[1] for match in found}, {match[3].strip() for match in found}
+        unit = as_unit_alone(next(iter(rests))) if len(rests) == 1 else None
+        alike = len(starts) == 1 and (unit is not None or rests == {""})
+        if len(found) < 2 or 2 * len(found) <= len(self) or not alike:
             return self, None
-        numbers = np.array([float(match[1]) if match else np.nan for match in matches])
+        numbers = np.array([float(match[2].replace(",", ".")) if match else np.nan for match in matches])
         cells = Cells(self.texts, numbers, np.array([match is None for match in matches]))
         return (self, None) if unit is None and cells.counts else (cells, unit)
 

@@ -99,7 +99,7 @@ def _read_grid(path: FilePath, notes: list[str], asked: Asked) -> Grid:
 
     check_entries(path, len(lines) * width, asked)  # lines of text are filled up to the width of the table
     texts: Texts = {}
-    ended = width > 2 and all(len(row) == width and not row[-1].strip() for row in rows_seen)
+    ended = width > 2 and not any(row[-1].strip() for row in rows_seen if len(row) == width)
     table = list(_one_width(path, _split(lines, delimiter), width, decimal, named, ended))
     rows = [_numbers(cells, decimal, texts, row) for row, (_, cells) in enumerate(table)]
     first_row, first_column = table[0][1], [cells[0] for _, cells in table]
@@ -167,14 +167,15 @@ def _one_width(
     if len(cells) == width - 1:
         cells = ["", *cells]
     for line, texts in above:
+        texts = [*texts, ""] if ended and len(texts) == width - 1 else texts
         yield line, texts if len(texts) == width else [" ".join(texts), *[""] * (width - 1)]
     below: list[Line] = []
     head = number, cells
     for number, cells in chain([head], lines):
         if len(cells) == width and not below:
             yield number, cells
-        elif len(cells) == 1 and as_number(cells[0], decimal) is None:
-            below.append((number, cells))
+        elif (len(cells) == 1 or below) and as_number(cells[0], decimal) is None:
+            below.append((number, [" ".join(filter(None, map(str.strip, cells)))]))  # about the measurement
         else:
             raise _ragged(path, *(below[0] if below else (number, cells)), width)
     yield from ((line, texts + [""] * (width - 1)) for line, texts in below)

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gmcr.errors import InputError
-from gmcr.io.cells import AXIS_WORDS, NAME_WORDS, Cells, as_text
+from gmcr.io.cells import Cells, as_text
 from gmcr.io.formats import Asked
 from gmcr.io.layout import Sheet, arrange
 from gmcr.io.mutations import MOST_LABELS, leading_types
 from gmcr.io.opening import FilePath
 from gmcr.io.table import Table
+from gmcr.io.words import says
 
 Column = tuple[str, NDArray[Any]]  # its name, and numbers or texts
 
@@ -64,7 +65,7 @@ def _holds_labels(columns: Sequence[Column]) -> bool:
     if values.dtype.kind == "U":
         return True
     others = Cells.parse([other for other, _ in columns[1:]]).unlabelled()[0]
-    said = bool(AXIS_WORDS.search(name) or (name and NAME_WORDS.fullmatch(name)))
+    said = says(name) != ""
     numeric = Cells.parse([name]).numbers[0]
     in_line = np.isfinite(numeric) and others.is_axis()  # a channel like the others
     return not in_line and (

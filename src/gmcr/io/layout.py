@@ -7,14 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gmcr.errors import InputError
-from gmcr.io.cells import AXIS_WORDS, LONG, NAME_WORDS, NO_CELLS, Cells, goes_one_way
+from gmcr.io.cells import LONG, NO_CELLS, Cells, goes_one_way
 from gmcr.io.formats import Asked
+from gmcr.io.image import as_image
 from gmcr.io.mutations import kind_of, mutation_types
 from gmcr.io.opening import FilePath
+from gmcr.io.orientation import Orientation, headings_in, orientation_of
 from gmcr.io.table import BETWEEN, Table
 from gmcr.io.units import unit_in
+from gmcr.io.words import ORDER, SAMPLES, says
 from gmcr.validation import FloatArray
 
 Texts = dict[tuple[int, int], str]  # the cells that are text, by row and column
@@ -33,13 +37,30 @@ class Grid:
 
     def rows(self, start: int, stop: int) -> Grid:
         """The rows from `start` on, before `stop`."""
+        return self.take(np.arange(start, stop))
+
+    def take(self, rows: NDArray[np.intp]) -> Grid:
+        """The rows with these numbers."""
+        at = {int(row): place for place, row in enumerate(rows)}
         return Grid(
-            self.numbers[start:stop],
-            {(i - start, j): text for (i, j), text in self.texts.items() if start <= i < stop},
-            self.line(start),
-            self.first_column[start:stop],
-            lambda row, column: self.place(row + start, column),
+            self.numbers[rows],
+            {(at[i], j): text for (i, j), text in self.texts.items() if i in at},
+            self.line(int(rows[0])),
+            self.first_column[rows],
+            lambda row, column: self.place(int(rows[row]), column),
         )
+
+    def headed(self, corner: str) -> Grid:
+        """The same with another text in the first cell."""
+        row, column = (
+            Cells(
+                [corner, *cells.texts[1:]],
+                np.array([np.nan, *cells.numbers[1:]]),
+                np.array([True, *cells.is_text[1:]]),
+            )
+            for cells in (self.first_row, self.first_column)
+        )
+        return replace(self, texts=self.texts | {(0, 0): corner}, first_row=row, first_column=column)
 
     def transposed(self) -> Grid:
         return Grid(
@@ -77,7 +98,7 @@ class Sheet:
 
     def transposed(self) -> Sheet:
         texts = {(column, row): text for (row, column), text in self.texts.items()}
-        below, _, beside = self.corner.partition(BETWEEN)
+        below, beside = headings_in(self.corner)
         corner, place = f"{beside}{BETWEEN}{below}", lambda row, column: self.place(column, row)
         return Sheet(self.body.T, texts, self.left, self.top, corner, place)
 
@@ -88,7 +109,8 @@ def take_apart(grid: Grid) -> Sheet:
     if not len(top):
         header, labels = bool(grid.first_row.is_text[0]), False
     elif grid.first_row.is_text[0] or corner == "":  # the corner belongs to a header or to a column of labels
-        named, on_axis = _says_names(corner), _says_axis(corner)
+        kind = says(headings_in(corner)[0])
+        named, on_axis = corner == "" or kind == SAMPLES, kind not in ("", SAMPLES)
         # A row of numbers beside a name may be a sample's, even if they happen to rise.
         unsure = (not len(left) or left.mostly_text) and len(top) < LONG
         header = top.mostly_text or top.unlabelled()[0].is_axis(even=unsure) or on_axis
@@ -113,15 +135,22 @@ def take_apart(grid: Grid) -> Sheet:
 
 
 def arrange(
-    path: FilePath, sheet: Sheet, asked: Asked, notes: list[str], metadata: dict[str, Any] | None = None
+    path: FilePath,
+    sheet: Sheet,
+    asked: Asked,
+    notes: list[str],
+    metadata: dict[str, Any] | None = None,
+    known: Orientation | None = None,
 ) -> Table:
-    """The table's samples in rows, with names and axis, and notes on how that was decided."""
+    """The table's samples in rows, with names and axis, and notes on how that was decided.
+
+    known : which way samples run, where the form of the table has told it
+    """
     if 0 in sheet.body.shape:
         raise InputError(f"{path} has a header and no data below it; add a row of numbers per sample.")
-    columns, why = _orientation(sheet, notes)
-    if asked.samples_in != "auto":
-        columns, why = asked.samples_in == "columns", "as told"
-    if columns:
+    way = orientation_of(sheet.top, sheet.left, sheet.corner).told(asked.samples_in)
+    way = way if known is None else replace(known, headings=way.headings)
+    if way.columns:
         sheet = sheet.transposed()
     types = mutation_types(sheet.top.texts)
     metadata = dict(metadata or {})
@@ -135,32 +164,27 @@ def arrange(
             "correct it, or leave the cell empty if the value is missing."
         )
     samples = np.ascontiguousarray(sheet.body, dtype=float)
-    notes.append(orientation(samples, columns))
-    if why:
-        notes.append(f"That they are in {'columns' if columns else 'rows'} was decided {why}.")
+    notes.append(way.sentence(samples[~np.isnan(samples).all(axis=1)]))
     names = None
     if len(sheet.left):
-        notes.append(f"The first {'row' if columns else 'column'} holds the names of the samples.")
+        notes.append(f"The first {'row' if way.columns else 'column'} holds the names of the samples.")
         names = tuple(text.strip() for text in sheet.left.texts)
-        heading = sheet.corner.partition(BETWEEN)[0].strip()
-        if heading and len(set(names)) < len(names):  # they tell groups, such as runs, and can be asked for
+        heading, numbers = way.of_samples, sheet.left.numbers
+        if says(heading) == ORDER and np.isfinite(numbers).all():  # times and the like, to be asked for
+            metadata.setdefault(heading, numbers.tolist())
+        elif heading and len(set(names)) < len(names):  # they tell groups, such as runs, and can be asked for
             metadata.setdefault(heading, list(names))
     if types:
         notes.append(f"The channels are {len(types)} {kind_of(types[0])} mutation types.")
         return Table(samples, None, names, tuple(notes), channels=types, metadata=metadata)
     axis = _axis(channels, notes)
     if axis is not None:
-        below, between, beside = sheet.corner.partition(BETWEEN)
-        unit = unit or unit_in(beside.strip()) or (None if between and below.strip() else unit_in(below))
+        unit = unit or unit_in(way.of_channels)
     unit = unit if axis is not None else None
     labels = tuple(text.strip() for text in channels.texts) if len(channels) and axis is None else None
-    return Table(samples, axis, names, tuple(notes), axis_unit=unit, channels=labels, metadata=metadata)
-
-
-def orientation(samples: FloatArray, columns: bool) -> str:
-    """Which way samples run, in words."""
-    n, d = samples.shape
-    return f"Samples are in {'columns' if columns else 'rows'}: {n} x {d} (samples x channels)."
+    table = Table(samples, axis, names, tuple(notes), axis_unit=unit, channels=labels, metadata=metadata)
+    first = {headings_in(sheet.corner)[0]: sheet.left.numbers.tolist()} if len(sheet.left) else {}
+    return as_image(table, first | metadata | first)
 
 
 def _stands_out(first: Cells, second: FloatArray) -> bool:
@@ -168,45 +192,6 @@ def _stands_out(first: Cells, second: FloatArray) -> bool:
     if first.is_axis(even=True):
         return True
     return len(first) >= LONG and first.is_axis() and not goes_one_way(second)
-
-
-def _says_names(heading: str) -> bool:
-    return bool(NAME_WORDS.fullmatch(heading.partition(BETWEEN)[0].strip()))
-
-
-def _says_axis(heading: str) -> bool:
-    below = heading.partition(BETWEEN)[0].strip()
-    return bool(AXIS_WORDS.search(below) or (below and unit_in(below)))
-
-
-def _orientation(sheet: Sheet, notes: list[str]) -> tuple[bool, str]:
-    """Whether samples are in columns, and what speaks for it ("" where the usual was taken without saying)."""
-    top, left, corner = sheet.top, sheet.left, sheet.corner
-    named, on_axis = corner.strip() != "" and _says_names(corner), _says_axis(corner)
-    numbers = left.unlabelled()[0]
-    counted = corner == "" and len(top) > 0 and numbers.counts
-    left_axis = numbers.is_axis() and not (counted or named)
-    top_axis = top.unlabelled()[0].is_axis()
-    if mutation_types(left.texts):
-        return True, "by the mutation types in the rows"
-    if mutation_types(top.texts):
-        return False, "by the mutation types in the columns"
-    if left_axis and top_axis:
-        notes.append("The first row and the first column could both be the axis; say which if this is wrong.")
-        return on_axis, ""
-    if left_axis:
-        if numbers.counts and not on_axis:
-            notes.append("The first column counts; if it numbers samples, say that samples are in rows.")
-        return True, "by the axis in the first column"
-    if top_axis:
-        return False, "by the axis in the first row"
-    if top.label("samples") and not left.label("samples"):
-        return True, "by the names in the first row"
-    if left.label("channels") and not top.label("channels"):
-        return True, "by the names in the first column"
-    if len(left) or len(top):
-        return False, ""
-    return False, "by custom, since nothing in the file says"
 
 
 def _set_aside(

@@ -7,12 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from gmcr.io.catalogues import mutation_sheet
-from gmcr.io.cells import AXIS_WORDS, FEW, NAME_WORDS, Cells
+from gmcr.io.cells import FEW, Cells
 from gmcr.io.formats import Asked
 from gmcr.io.layout import Grid, arrange, take_apart
+from gmcr.io.long import BY_REPEATS, sheet_of_long
 from gmcr.io.marks import marks_of
 from gmcr.io.opening import FilePath
+from gmcr.io.pairs import spectra_in_pairs
+from gmcr.io.spectra import join
 from gmcr.io.table import Table
+from gmcr.io.units import as_unit_alone, unit_in
+from gmcr.io.words import says
 from gmcr.validation import BoolArray
 
 
@@ -22,7 +27,14 @@ def table_of_grid(path: FilePath, grid: Grid, asked: Asked, notes: list[str]) ->
     if asked.marks:
         return marks_of(path, grid)
     sheet = mutation_sheet(grid, asked.samples_in, notes)
-    return arrange(path, sheet or take_apart(_without_preamble(grid, notes)), asked, notes)
+    if sheet is not None:
+        return arrange(path, sheet, asked, notes)
+    if spectra := spectra_in_pairs(grid, asked.samples_in):
+        return join(path, spectra, [*notes, "Each spectrum has a column of positions of its own."], asked)
+    grid = _without_preamble(grid, notes)
+    if long := sheet_of_long(grid):
+        return arrange(path, long[0], asked, notes, long[1], BY_REPEATS)
+    return arrange(path, take_apart(grid), asked, notes)
 
 
 def _without_preamble(grid: Grid, notes: list[str]) -> Grid:
@@ -42,7 +54,21 @@ def _without_preamble(grid: Grid, notes: list[str]) -> Grid:
     if end < len(grid.numbers):
         notes.append(_left_out(len(grid.numbers) - end, "below"))
         grid = grid.rows(0, end)
-    return grid
+    return _without_units(grid, notes)
+
+
+def _without_units(grid: Grid, notes: list[str]) -> Grid:
+    """The table without a row of units under its header; that of the axis goes to the heading above it."""
+    n_rows, n_columns = grid.numbers.shape
+    unit = grid.texts.get((1, 0), "")
+    corner = grid.first_row.texts[0].strip()
+    is_row = n_rows > 3 and n_columns > 1 and bool(np.isnan(grid.numbers[1]).all())
+    if not is_row or as_unit_alone(unit) is None or not (corner == "" or grid.first_row.is_text[0]):
+        return grid
+    others = [grid.text(1, column) for column in range(1, n_columns)]
+    notes.append(f"The row of units was taken for that: {', '.join(dict.fromkeys([unit, *others]))}.")
+    heading = corner if unit_in(corner) else f"{corner} ({unit.strip('()[]')})".strip()
+    return grid.take(np.array([0, *range(2, n_rows)])).headed(heading)
 
 
 def _left_out(count: int, where: str) -> str:
@@ -98,13 +124,16 @@ def _first_row(grid: Grid, is_text: BoolArray) -> int:
     spectrum = n_columns == 2 and not named and grid.first_column[body:].is_axis() and n_rows - body >= FEW
     if not (mostly_text | no_numbers | (is_text[above, 0] & spectrum)).all():
         return 0
+    lone = not is_text[body - 1, 1:].any() and bool(np.isnan(grid.numbers[body - 1, 1:]).all())
+    if lone and n_columns > 2:
+        return body  # no header
     last = grid.texts.get((body - 1, 0), "")
     return body if spectrum and not _speaks(last) and not is_text[body - 1, 1] else body - 1
 
 
 def _speaks(heading: str) -> bool:
     """Whether a first cell is the heading of names or of an axis; an empty one may be."""
-    return bool(NAME_WORDS.fullmatch(heading) or AXIS_WORDS.search(heading))
+    return heading == "" or says(heading) != ""
 
 
 def _end(grid: Grid, is_text: BoolArray) -> int:

@@ -90,7 +90,7 @@ def _read(path: FilePath, asked: Asked) -> Table:
     else:
         table = _read_file(check_exists(path), asked)
     check_finite(table.samples, os.fspath(path))
-    return table
+    return table.with_data()
 
 
 def _read_file(path: Path, asked: Asked) -> Table:

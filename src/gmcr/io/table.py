@@ -12,11 +12,14 @@ import numpy as np
 from gmcr.errors import InputError
 from gmcr.io.cube import Pixels
 from gmcr.io.formats import write_rows
-from gmcr.validation import FloatArray, channel_order, check_same_axis
+from gmcr.validation import BoolArray, FloatArray, channel_order, check_same_axis
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gmcr.preprocessing.chain import Chain
 
+MOST_NAMES = 5  # that a note lists
 BETWEEN = "\\"  # in a corner such as "sample \\ nm": what stands below it, and what beside it
 
 
@@ -100,6 +103,28 @@ class Table:
         moved = replace(self, samples=self.samples[:, order], axis=axis, channels=channels)
         return replace(moved, notes=(*self.notes, note))
 
+    def with_data(self) -> Table:
+        """The table without samples that have no data at all; the notes tell which."""
+        empty: BoolArray = np.asarray(np.isnan(self.samples).all(axis=1))
+        if not empty.any() or empty.all() or self.pixels is not None:
+            return self
+        kept = np.flatnonzero(~empty)
+        names = self.sample_names or tuple(f"sample {m}" for m in range(len(empty)))
+        told = ", ".join(repr(names[m])[:40] for m in np.flatnonzero(empty)[:MOST_NAMES])
+        more = ", …" if empty.sum() > MOST_NAMES else ""
+        pick = lambda values: None if values is None else tuple(values[m] for m in kept)  # noqa: E731
+        return replace(
+            self,
+            samples=self.samples[kept],
+            sample_names=pick(self.sample_names),
+            runs=pick(self.runs),
+            metadata={
+                name: [values[m] for m in kept] if isinstance(values, list) else values
+                for name, values in self.metadata.items()
+            },
+            notes=(*self.notes, f"{empty.sum()} without data left out: {told}{more}."),
+        )
+
     def after(self, chain: Chain, *, training: bool = False) -> Table:
         """The samples after a model's steps, which the notes tell of; as they are where there are none.
 
@@ -129,6 +154,13 @@ class Table:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The samples, for whatever takes an array."""
         return np.array(self.samples, dtype=dtype) if copy else np.asarray(self.samples, dtype=dtype)
+
+    def frame(self) -> pd.DataFrame:
+        """The samples as a DataFrame: their names as index, positions or names of channels as columns."""
+        import pandas as pd  # which reading does without
+
+        columns = pd.Index(list(self.labels), name=self.axis_unit)
+        return pd.DataFrame(self.samples, index=self.sample_names, columns=columns)
 
     def refold(self, values: Any) -> Any:
         """Values of the samples, (samples,) or (samples, K): as maps for a cube, else as they are."""

@@ -13,9 +13,10 @@ from gmcr.errors import InputError
 from gmcr.io.cells import Cells, goes_one_way
 from gmcr.io.cube import channel_dimension, names_channels, unfold
 from gmcr.io.formats import NOTHING, Asked
-from gmcr.io.layout import Sheet, arrange, orientation
+from gmcr.io.layout import Sheet, arrange
 from gmcr.io.limits import check_entries
 from gmcr.io.opening import FilePath, text_of
+from gmcr.io.orientation import Orientation
 from gmcr.io.table import Table
 from gmcr.io.units import as_unit
 from gmcr.validation import as_numbers
@@ -92,9 +93,9 @@ def table_of(
     by_axis = asked.samples_in == "auto"
     columns = axis.dimension == 0 and values.ndim == 2 if by_axis else asked.samples_in == "columns"
     samples = np.ascontiguousarray(numbers.T if columns else numbers)
-    told.append(orientation(samples, columns))
-    if by_axis:
-        told.append(f"That was decided by the length of {axis.name!r}.")
+    why = f"by the length of {axis.name!r}" if by_axis else "as told"
+    sure = not by_axis or bool(chosen.dims) or numbers.shape[0] != numbers.shape[1]
+    told.append(Orientation(columns, why, sure).sentence(samples))
     if len(axis.values) == samples.shape[1]:
         told.append(f"The axis {axis.name!r} runs from {axis.values[0]:g} to {axis.values[-1]:g}.")
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,11 @@ def read_xlsx(path: FilePath, asked: Asked = NOTHING) -> Table:
     if asked.name == ALL:
         return _all_sheets(path, found, asked)
     ((title, (rows, first)),) = found.items()
-    notes = [] if len(sheets) == 1 else [f"The sheet {title!r} was taken, one of {len(sheets)}."]
+    notes = (
+        []
+        if len(sheets) == 1
+        else [f'The sheet {title!r} was taken, one of {len(sheets)}; name="*" takes all, each a run.']
+    )
     return _table(path, title, rows, first, asked, notes)
 
 
@@ -104,12 +108,18 @@ def _table(
 
 def write_xlsx(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table, whole or not at all; numbers stay numbers, and text stays text, whatever it begins with."""
+    write_book(path, {"table": (header, *rows)})
+
+
+def write_book(path: FilePath, sheets: Mapping[str, Iterable[Sequence[Any]]]) -> None:
+    """Write rows to sheets of a workbook, by title."""
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
-    sheet = book.create_sheet("table")
-    for row in (header, *rows):
-        sheet.append([_cell(sheet, value) for value in row])
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append([_cell(sheet, value) for value in row])
     content = io.BytesIO()
     book.save(content)
     write_whole(path, content.getvalue())

@@ -15,8 +15,15 @@ def frame_axis(D: Any) -> FloatArray | None:
     columns = getattr(D, "columns", None)
     if columns is None or counts(columns):
         return None
+    return axis_of(columns)
+
+
+def axis_of(labels: Any) -> FloatArray | None:
+    """Labels as numbers, or None if they are none: (channels,)."""
+    if labels is None:
+        return None
     try:
-        axis = np.array([float(label) for label in columns])
+        axis = np.array([float(label) for label in labels])
     except (TypeError, ValueError):
         return None
     return axis if np.isfinite(axis).all() else None

@@ -102,8 +102,8 @@ class Contents:
     @cached_property
     def component_names(self) -> tuple[str, ...]:
         """A name from a library where there is one, with the component's number; else its own."""
-        own = self.found.component_names or tuple(f"component {j}" for j in range(self.found.n_components))
-        named = {j: match.name for j, match in self.names.items() if match.name}
+        own = self.found.names
+        named = {j: match.name for j, match in self.names.items() if match.name and match.name != own[j]}
         return tuple(f"{named[j]} ({j})" if j in named else name for j, name in enumerate(own))
 
     @cached_property

@@ -2,6 +2,7 @@
 
 folder.py    `RunFolder`: where the files are, how they are written as one and read
 tables.py    what a run tells in tables and in a few lines
+workbook.py  all tables in one workbook, and new names in them
 """
 
 from gmcr.runs.folder import RunFolder

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from gmcr.reporting.files import draw_figures, figure_names
 from gmcr.reporting.kept import load_contents, save_contents
 from gmcr.reporting.page import render
 from gmcr.runs.tables import TABLES, summary, tables_of
+from gmcr.runs.workbook import WORKBOOK, rename_in_tables, write_workbook
 from gmcr.storage import read_model
 
 if TYPE_CHECKING:
@@ -44,7 +45,16 @@ MAPS = "maps.npz"
 NAMES = "matches.csv"  # of the components
 CHECKPOINT = "checkpoint.gmcr"  # what the window solver has found out so far
 TRAINING = "training"  # the state of the paper's solver
-OWN = (RUN_MODEL, SUMMARY, REPORT, FACTS, MAPS, NAMES, *TABLES)  # a run's, whether a manifest says so or not
+OWN = (
+    RUN_MODEL,
+    SUMMARY,
+    REPORT,
+    FACTS,
+    MAPS,
+    NAMES,
+    WORKBOOK,
+    *TABLES,
+)  # a run's, whether a manifest says so or not
 OF_THE_FIT = ("source", "warnings", "reproduce")  # facts that only who fitted can tell
 
 
@@ -142,6 +152,7 @@ class RunFolder:
                 write_csv(staged.path / NAMES, ["component", "name", "verdict"], rows)
             for name, (header, lines) in tables_of(model, after).items():
                 write_csv(staged.path / name, header, lines)
+            write_workbook(staged.path)
             if after.pixels is not None:
                 write_arrays(
                     staged.path / MAPS, concentrations=np.asarray(after.refold(found.concentrations))
@@ -173,6 +184,23 @@ class RunFolder:
         """The names of the components, as `matches` reads them."""
         with self._changed() as staged:
             write_csv(staged.path / NAMES, list(table.columns), table.itertuples(index=False))
+
+    def rename(self, names: Mapping[Any, str]) -> tuple[str, ...]:
+        """Give components other names, by number or by the name they have, in everything the folder holds."""
+        model, before = self.estimator(), self.solution()
+        found = before.renamed(names)
+        new = {old: name for old, name in zip(before.names, found.names) if old != name}
+        # A given name is above one from a library.
+        matches = {j: match for j, match in self.matches().items() if found.names[j] not in new.values()}
+        with self._changed() as staged:
+            (found if model is None else model.rename(found.names)).save(staged.path / self.model.name)
+            rename_in_tables(self.path, staged.path, new)
+            if self.names.exists():
+                kept = ((j, one.name, one.verdict, one.hit, one.score) for j, one in matches.items())
+                write_csv(staged.path / NAMES, ["component", "name", "verdict", "hit", "hqi"], kept)
+        if self._facts.exists():
+            self.write_report(self.contents())
+        return found.names
 
     @contextmanager
     def _changed(self, *, anew: bool = False) -> Iterator[Staged]:
@@ -271,7 +299,7 @@ def _write_report(contents: Contents, pages: dict[str, bytes], folder: Path) -> 
 
 def _order(name: str) -> int:
     """Where a file stands in what is told: tables, summary, model, report."""
-    order = [NAMES, *TABLES, MAPS, SUMMARY, RUN_MODEL, FACTS, REPORT]
+    order = [NAMES, *TABLES, WORKBOOK, MAPS, SUMMARY, RUN_MODEL, FACTS, REPORT]
     return order.index(name) if name in order else len(order)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from gmcr.decomposition import Decomposition
 from gmcr.estimators.window import GMCR
-from gmcr.io.reading import numbered
 from gmcr.io.table import Table, corner
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def tables_of(model: GMCR | EBgMCR, table: Table) -> Tables:
 
 
 def _common_tables(found: Decomposition, table: Table) -> Tables:
-    components, names = numbered(found.n_components), names_of(table)
+    components, names = found.names, names_of(table)
     over, header = [corner("component", table.axis_unit), *table.labels], ["sample", *components]
     return {
         "profiles.csv": (over, _labelled(components, found.components)),
@@ -74,7 +73,7 @@ def _own_tables(model: GMCR | EBgMCR, table: Table) -> Tables:
         tables: Tables = {"path.csv": (list(model.path_.columns), model.path_.itertuples(index=False))}
         if model.fractions_ is not None:
             rows = _labelled(names_of(table), model.fractions_)
-            tables["fractions.csv"] = (["sample", *numbered(model.decomposition_.n_components)], rows)
+            tables["fractions.csv"] = (["sample", *model.decomposition_.names], rows)
         if model.calibration_ is not None and hasattr(model, "decoding_"):
             amounts = model.decoding_.amounts.table()
             tables[AMOUNTS] = (["sample", *amounts.columns], _labelled(names_of(table), amounts.to_numpy()))
