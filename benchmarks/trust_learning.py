@@ -12,9 +12,9 @@ from torch import nn
 from gmcr.counting.net import at_one_scale
 from gmcr.trust.learned import Judge
 
-SEEN, MEMBERS = 16, 4
-EPOCHS, BATCH, RATE, DECAY = 30, 64, 3e-3, 3e-2
-LEFT_OUT, NUMBERS_LEFT_OUT = 0.2, 0.2
+SEEN, MEMBERS = 32, 4
+EPOCHS, BATCH, RATE, DECAY = 60, 32, 3e-3, 1e-2
+LEFT_OUT, NUMBERS_LEFT_OUT = 0.4, 0.1
 MIDDLE, HALF_RANGE, SMALLEST = 0.5, (0.05, 0.95), 1e-3  # quantiles, and the least half range
 
 

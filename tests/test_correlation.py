@@ -52,7 +52,7 @@ def test_white_noise_changes_nothing(tmp_path):
 
 
 def test_correlated_noise_is_kept_with_the_model_and_makes_amounts_less_certain(tmp_path):
-    made = make_measured(3, 60, 80, 0, purity="pure", profiles="bands", disturbed=False)
+    made = make_measured(3, 60, 80, 1, purity="pure", profiles="bands", disturbed=False)
     clean = made.C @ made.S
     rng = np.random.default_rng(0)
     loud = 0.02 * clean.std()

@@ -25,6 +25,7 @@ from gmcr import plot
 
 @pytest.fixture(autouse=True)
 def _closed():
+    plt.close("all")  # what others left open
     yield
     plt.close("all")
 

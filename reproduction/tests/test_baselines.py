@@ -115,7 +115,7 @@ def test_learned_attributes(make):
     assert model.decomposition_.settings["estimator"] == type(model).__name__
     assert model.n_iter_ is None or model.n_iter_ > 0
     np.testing.assert_allclose(model.inverse_transform(np.eye(K)), model.components_)
-    assert list(model.get_feature_names_out()) == [f"component{k}" for k in range(K)]
+    assert list(model.get_feature_names_out()) == [f"component {k}" for k in range(K)]
 
 
 @every_baseline

@@ -70,7 +70,8 @@ def at_one_scale(
 ) -> tuple[FloatArray, np.ndarray]:
     """Columns in half ranges from their middles, 0 where missing; and where they are."""
     missing = np.isnan(values)
-    scaled = np.clip((values - middle) / half_range, -FARTHEST, FARTHEST)
+    reach = FARTHEST * half_range
+    scaled = (np.clip(values, middle - reach, middle + reach) - middle) / half_range
     return np.where(missing, 0.0, scaled), missing
 
 

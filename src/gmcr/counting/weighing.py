@@ -14,9 +14,7 @@ from gmcr.window.evidence import TOLD, Evidence
 
 SMALLEST = 4  # samples or channels, with fewer of which there is nothing to weigh
 CLEARLY = 1.5  # times as likely, from which another count is taken than that of the solver's own rule,
-AT_ALL = (
-    0.1  # if it is as likely as this: of counts that are all unlikely, that of the rule shows in the data
-)
+AT_ALL = 0.2  # if it is so likely: of counts that are all unlikely, that of the rule shows in the data
 FEW_SAMPLES = 6  # of which no count is told for sure
 NUMBERS = "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"
 # What a direction may be rather than a component, and from which share of it on.
