@@ -184,7 +184,8 @@ def _command_line(context: typer.Context) -> str:
     words = ["gmcr", str(context.info_name)]
     for parameter in context.command.params:
         value = context.params.get(parameter.name or "")
-        if value is None or value == parameter.get_default(context) or parameter.name in ("as_json", "force"):
+        default = parameter.get_default(context)
+        if value in (None, default, [], ()) or parameter.name in ("as_json", "force"):
             continue
         several = isinstance(value, list)  # an option that was given several times
         for given in value if several else [value]:
