@@ -16,9 +16,7 @@ from gmcr.trust.verdict import TOGETHER, together, words_of
 
 @pytest.fixture(scope="module")
 def made():
-    return make_measured(
-        3, 60, 80, random_state=1, concentrations="lognormal", profiles="peaks", disturbed=False
-    )
+    return make_measured(3, 60, 80, random_state=2, purity="pure", profiles="peaks", disturbed=False)
 
 
 @pytest.fixture(scope="module")
