@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import shutil
 import xml.etree.ElementTree as ElementTree
@@ -16,9 +17,10 @@ from markupsafe import Markup
 
 import gmcr
 from browser import PACKAGE, find_chromium, open_browser
-from gmcr import GMCR, Decomposition, make_mixtures
+from gmcr import GMCR, Decomposition, make_measured, make_mixtures
 from gmcr.cli.app import main
 from gmcr.errors import FileError, InputError
+from gmcr.io.cube import Pixels
 from gmcr.io.table import Table
 from gmcr.rank import RankReport
 from gmcr.reporting import collect as collecting
@@ -1197,3 +1199,35 @@ def test_axis_that_goes_to_and_fro_is_not_drawn_over():
     chart = charts_of(Contents(found))["profiles"]
     assert chart.x_label == "channel"
     assert as_data(chart)["x"] == [0.0, 1.0, 2.0, 3.0]
+
+
+def four_kinds():
+    """Spectra, times, an image and counts, each with its model."""
+    wavelengths = tuple(np.linspace(400.0, 700.0, 60))
+    spectra = make_measured(3, 30, 60, random_state=101, purity="pure", profiles="bands", disturbed=False).D
+    times = make_measured(3, 40, 60, random_state=102, concentrations="elution", disturbed=False).D
+    image = make_measured(3, 80, 40, random_state=103, purity="pure", profiles="peaks", disturbed=False).D
+    counts = np.random.default_rng(104).poisson(200 * spectra / spectra.max()).astype(float)
+    yield "spectra", Table(spectra, np.array(wavelengths), axis_unit="nm"), {}
+    yield "times", Table(times, np.array(wavelengths), axis_unit="nm"), {"order": np.arange(40.0)}
+    yield "image", Table(image, pixels=Pixels(np.ones((8, 10), dtype=bool))), {}
+    yield "counts", Table(counts), {}
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "given"), four_kinds(), ids=lambda one: one if type(one) is str else ""
+)
+def test_the_first_screen_holds_count_verdict_and_profiles(browser, tmp_path, name, table, given):
+    model = GMCR(3, random_state=0).fit(table, **given)
+    model.report(table, tmp_path / "r.html", source=name)
+    browser.open(tmp_path / "r.html", width=1280, height=800)
+    bottoms = browser.run(
+        """["h1", ".verdict h2", ".cards svg polyline"].map(what =>
+             document.querySelector(what).getBoundingClientRect().bottom)"""
+    )
+    assert 0 < min(bottoms) <= max(bottoms) <= 800
+    amounts = browser.run("document.querySelectorAll('.cards svg').length")
+    assert amounts == (6 if name == "times" else 3)
+    check_quiet(browser, tmp_path / "r.html")
+    if "GMCR_SCREENS" in os.environ:  # to look at
+        browser.screenshot(Path(os.environ["GMCR_SCREENS"]) / f"{name}.png")

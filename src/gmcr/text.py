@@ -129,8 +129,9 @@ def sparkline(profile: FloatArray) -> str:
     x = 98 * rows / max(len(profile) - 1, 1) + 1
     y = 21 - 20 * (profile[rows] - low) / max(high - low, np.finfo(float).tiny)
     points = " ".join(f"{a:.4g},{b:.3g}" for a, b in zip(x, y))
-    line = f'<polyline points="{points}" fill="none" stroke="#0b5a94" stroke-width="1.2"/>'
-    return f'<svg width="100" height="22" viewBox="0 0 100 22" aria-hidden="true">{line}</svg>'
+    drawn = 'fill="none" stroke="#0b5a94" stroke-width="1.2" vector-effect="non-scaling-stroke"'
+    size = 'width="100" height="22" viewBox="0 0 100 22" preserveAspectRatio="none"'
+    return f'<svg {size} aria-hidden="true"><polyline points="{points}" {drawn}/></svg>'
 
 
 def _title(decomposition: Decomposition) -> str:

@@ -19,6 +19,7 @@ from gmcr.reporting import trust, words
 from gmcr.reporting.charts import Chart, as_data
 from gmcr.reporting.colours import DASHES, MUTED, NO_PIXEL, PALETTE, RAMP, RAMP_NEGATIVE
 from gmcr.reporting.contents import Contents
+from gmcr.reporting.glance import cards, heading
 from gmcr.reporting.section import Made, make_sections
 from gmcr.text import sparkline
 
@@ -45,7 +46,9 @@ def render(contents: Contents) -> str:
         contents=contents,
         found=contents.found,
         words=words,
+        heading=heading(contents),
         answer=trust.answer(contents),
+        cards=cards(contents),
         verdict=trust.verdict_of(contents),
         status=trust.STATUS[trust.verdict_of(contents)],
         means=trust.means(contents),
