@@ -516,7 +516,7 @@ def test_checks_are_those_of_the_verdict(contents):
     assert found[1].text.endswith(" Look at what is left over.")
     assert found[3].text == "use with care: mixed up."
     text = Reader(render(contents)).text
-    assert "Use with care (fit): of simulated answers like this one, 55 % are right and 20 % wrong." in text
+    assert "Because of fit. Of simulated answers like this one, 55 % are right and 20 % wrong." in text
     assert 'that were headed "use with care", 40 % were right and 30 % wrong.' in text
     denied = replace(contents, certificate=replace(contents.certificate, verdict="unsupported"))
     assert "Certificate" in [check.subject for check in checks(denied)]

@@ -10,7 +10,7 @@ import numpy as np
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.words import SURE, listed, several
 from gmcr.trust import Trust
-from gmcr.trust.checks import USE, WORDS
+from gmcr.trust.checks import NOT_THERE, USE, WORDS
 
 GOOD, CARE, BAD, NONE = "good", "care", "bad", "none"
 STATUS = dict(zip(WORDS, (GOOD, CARE, BAD))) | {"": NONE}
@@ -37,7 +37,9 @@ def means(contents: Contents) -> str:
     """What the verdict means, in a sentence or two."""
     if contents.trust is None:
         return f"Not judged: {contents.left_out.get('trust', contents.NOT_KEPT)}"
-    return f"{contents.trust.sentence} {contents.trust.rate}"
+    decided, like_this = contents.trust.decided_by, contents.trust.like_this
+    by = f"Because of {listed(decided)}. " if decided else ""
+    return f"{by}{like_this.capitalize()}. {contents.trust.rate}"
 
 
 def answer(contents: Contents) -> tuple[str, str]:
@@ -75,7 +77,8 @@ def _named(contents: Contents, trust: Trust) -> Iterator[Check]:
         name, word, todo = row["name"], row["verdict"], row["todo"]
         text = _count(contents).text if name == "count" else f"{row['number']}."
         advice = "" if word == USE else f" {todo[0].upper()}{todo[1:]}."
-        yield Check(STATUS[word], name.capitalize(), f"{text}{advice}", SECTION_OF.get(name, "answer"))
+        status = NONE if row["number"] == NOT_THERE else STATUS[word]
+        yield Check(status, name.capitalize(), f"{text}{advice}", SECTION_OF.get(name, "answer"))
 
 
 def _components(trust: Trust) -> Iterator[Check]:

@@ -14,6 +14,7 @@ import numpy as np
 from gmcr.trust.numbers import Numbers
 
 SUPPORTS = "supports sure"
+NOT_THERE = "not there"  # instead of a number
 USE, CARE, DONT = WORDS = "use it", "use with care", "do not use"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gmcr.trust.checks import CARE, CHECKS, DONT, SUPPORTS, USE, WORDS, Check, weakest, word
+from gmcr.trust.checks import CARE, CHECKS, DONT, NOT_THERE, SUPPORTS, USE, WORDS, Check, weakest, word
 from gmcr.trust.learned import RIGHT, WRONG, Learned, stored
 from gmcr.trust.numbers import Answer, Numbers, numbers_of
 from gmcr.validation import FloatArray
@@ -44,11 +44,23 @@ class Trust:
     @property
     def sentence(self) -> str:
         """The verdict in one sentence, with the checks that decided it."""
-        first = f"{self.verdict[0].upper()}{self.verdict[1:]}"
-        decided = self.checks[self.checks["verdict"] == self.verdict]["name"].tolist()
-        by = "" if self.verdict == USE else f" ({', '.join(decided)})"
-        right, wrong = (_percent(share) for share in (self.right, self.wrong))
-        return f"{first}{by}: of simulated answers like this one, {right} are right and {wrong} wrong."
+        by = f" ({', '.join(self.decided_by)})" if self.decided_by else ""
+        return f"{self.verdict.capitalize()}{by}: {self.like_this}."
+
+    @property
+    def decided_by(self) -> list[str]:
+        """The names of the checks that are no better than the verdict; none where it is "use it"."""
+        return (
+            []
+            if self.verdict == USE
+            else self.checks[self.checks["verdict"] == self.verdict]["name"].tolist()
+        )
+
+    @property
+    def like_this(self) -> str:
+        """How many answers with such numbers are right."""
+        right, wrong = _percent(self.right), _percent(self.wrong)
+        return f"of simulated answers like this one, {right} are right and {wrong} wrong"
 
     @property
     def rate(self) -> str:
@@ -144,7 +156,7 @@ def _rows(numbers: Numbers, chances: FloatArray, learned: Learned) -> list[dict[
 def _row(check: Check, number: float, limits: FloatArray) -> dict[str, str]:
     return {
         "name": check.name,
-        "number": "not there" if np.isnan(number) else check.shown(number),
+        "number": NOT_THERE if np.isnan(number) else check.shown(number),
         "limit": check.shown(limits[0]),
         "verdict": word(number, limits),
         "todo": check.todo,
