@@ -25,6 +25,7 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 ALL = "*"  # no sheet can be called that
+MOST_ROWS = 1_048_576  # of a sheet, by its format
 
 Sheet = tuple[list[tuple[Any, ...]], tuple[int, int]]  # cells of the rows, and where the first of them stands
 
@@ -153,6 +154,8 @@ def _rows(path: FilePath, sheet: Any, asked: Asked) -> Sheet:
     sheet.reset_dimensions()  # what the file says of its own size need not be so
     for index, row in enumerate(sheet.iter_rows(values_only=True)):
         cells += len(row) + 1
+        if index >= MOST_ROWS:  # before which even empty rows take no time
+            raise FileError(f"{path} says it has more than the {MOST_ROWS:,} rows of a sheet; save it anew.")
         if cells > most:  # also of empty rows, however far down the next one says it is
             check_entries(path, cells, asked)
         if all(value is None for value in row):
