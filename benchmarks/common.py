@@ -257,6 +257,20 @@ def report(tables: Sequence[Sequence[dict[str, Any]]], runs: Runs, given: argpar
         raise SystemExit(1)
 
 
+def tell(
+    lines: Sequence[dict[str, Any]], met: Sequence[dict[str, Any]], name: str, page: Path | None
+) -> None:
+    """Print what was judged and what is asked, and put both into a page of the docs."""
+    told = [
+        {key: shown(value, "{:.3f}") if isinstance(value, float) else value for key, value in line.items()}
+        for line in lines
+    ]
+    text = as_markdown(told) + "\n\n" + as_markdown(met)
+    print(text)
+    if page is not None:
+        insert(page, name, text)
+
+
 def insert(page: Path, name: str, text: str) -> None:
     """Replace what stands between <!-- name --> and <!-- /name -->."""
     first, last = f"<!-- {name} -->", f"<!-- /{name} -->"

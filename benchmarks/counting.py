@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from common import as_markdown, check, insert
+from common import check, tell
 from counting_learning import LEAST, MEMBERS, Table, learned, taught
 from counting_tables import loaded
 from gmcr.counting import Gathered
@@ -259,14 +259,7 @@ def main() -> None:
         if asked.keep:
             folder = Path(__file__).resolve().parents[1] / "src/gmcr/counting"
             np.savez_compressed(folder / STORED, **model.as_arrays())
-    shown = [
-        {name: f"{value:.3f}" if isinstance(value, float) else value for name, value in line.items()}
-        for line in lines
-    ]
-    text = as_markdown(shown) + "\n\n" + as_markdown(met)
-    print(text)
-    if asked.docs is not None:
-        insert(asked.docs, "counting", text)
+    tell(lines, met, "counting", asked.docs)
 
 
 if __name__ == "__main__":

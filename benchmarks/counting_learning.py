@@ -88,9 +88,7 @@ def taught(tables: Sequence[Table], columns: np.ndarray, members: int, sharpness
     """Members learned from the tables whose true count is a candidate."""
     tables = [t for t in tables if t["true"] in t["counts"]]
     values = np.concatenate([t["values"][:, columns] for t in tables]).astype(float)
-    middle = np.nan_to_num(np.nanquantile(values, MIDDLE, axis=0))
-    low, high = np.nan_to_num(np.nanquantile(values, HALF_RANGE, axis=0))
-    scale = np.maximum((high - low) / 2, SMALLEST)
+    middle, scale = scales(values)
     seen = [
         torch.tensor(inputs(t["values"][:, columns].astype(float), middle, scale), dtype=torch.float32)
         for t in tables
@@ -105,6 +103,13 @@ def taught(tables: Sequence[Table], columns: np.ndarray, members: int, sharpness
         sharpness=np.array(sharpness),
         **weights,
     )
+
+
+def scales(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The middle and the half range of each column."""
+    middle = np.nan_to_num(np.nanquantile(values, MIDDLE, axis=0))
+    low, high = np.nan_to_num(np.nanquantile(values, HALF_RANGE, axis=0))
+    return middle, np.maximum((high - low) / 2, SMALLEST)
 
 
 def member(seen: list[torch.Tensor], true: torch.Tensor, seed: int) -> Member:

@@ -256,6 +256,11 @@ def saved(path: Path, tables: list[dict[str, Any]]) -> None:
         np.float16
     )  # three digits are enough, and half the space
     arrays["names"] = np.array(tables[0]["names"])
+    written(path, arrays)
+
+
+def written(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Whole or not at all."""
     temporary = path.with_suffix(".tmp.npz")
     np.savez_compressed(temporary, **arrays)
     temporary.replace(path)

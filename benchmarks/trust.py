@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from common import as_markdown, check, insert
+from common import check, tell
 from gmcr.trust.checks import CHECKS, DONT, USE, WORDS
 from gmcr.trust.learned import BETWEEN, RIGHT, STORED, WRONG, Judge, Learned
 from gmcr.trust.numbers import Numbers
@@ -203,14 +203,7 @@ def main() -> None:
     if asked.keep:
         folder = Path(__file__).resolve().parents[1] / "src/gmcr/trust"
         np.savez_compressed(folder / STORED, **model.as_arrays())
-    shown = [
-        {name: f"{value:.3f}" if isinstance(value, float) else value for name, value in one.items()}
-        for one in lines
-    ]
-    text = as_markdown(shown) + "\n\n" + as_markdown(met)
-    print(text)
-    if asked.docs is not None:
-        insert(asked.docs, "trust", text)
+    tell(lines, met, "trust", asked.docs)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@ import torch
 from scipy.optimize import minimize_scalar
 from torch import nn
 
+from counting_learning import scales
 from gmcr.counting.net import at_one_scale
 from gmcr.trust.learned import Judge
 
 SEEN, MEMBERS = 32, 4
 EPOCHS, BATCH, RATE, DECAY = 60, 32, 3e-3, 1e-2
 LEFT_OUT, NUMBERS_LEFT_OUT = 0.4, 0.1
-MIDDLE, HALF_RANGE, SMALLEST = 0.5, (0.05, 0.95), 1e-3  # quantiles, and the least half range
 
 
 class Member(nn.Module):
@@ -41,9 +41,7 @@ def taught(
     sharpness: float = 1.0,
 ) -> Judge:
     """values : (rows, numbers);  labels : (rows,) 0 right, 1 in between, 2 wrong."""
-    middle = np.nan_to_num(np.nanquantile(values, MIDDLE, axis=0))
-    low, high = np.nan_to_num(np.nanquantile(values, HALF_RANGE, axis=0))
-    scale = np.maximum((high - low) / 2, SMALLEST)
+    middle, scale = scales(values)
     seen = torch.tensor(np.concatenate(at_one_scale(values, middle, scale), axis=1), dtype=torch.float32)
     nets = [_member(seen, torch.tensor(labels), seed) for seed in range(members)]
 

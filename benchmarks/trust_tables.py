@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from counting_tables import like_measured, sparse
+from counting_tables import like_measured, sparse, written
 from gmcr import GMCR
 from gmcr.mixtures.disturbances import DISTURBANCES
 from gmcr.trust import numbers_of
@@ -94,9 +94,7 @@ def saved(path: Path, found: Sequence[dict[str, Any]]) -> None:
     stacked = [np.stack([one["components"][name] for name in each], axis=1) for one in found]
     arrays["component values"] = np.concatenate(stacked).astype(np.float32)
     arrays["cosines"] = np.concatenate([one["cosines"] for one in found])
-    temporary = path.with_suffix(".tmp.npz")
-    np.savez_compressed(temporary, **arrays)
-    temporary.replace(path)
+    written(path, arrays)
 
 
 def loaded(path: Path) -> list[dict[str, Any]]:

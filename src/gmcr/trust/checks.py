@@ -44,7 +44,7 @@ def _cosine(digits: float) -> str:
     return f"cosine {1.0 - 10.0**-digits:.{int(np.clip(np.ceil(digits) + 1, 2, 6))}f}"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
@@ -52,7 +52,7 @@ CHECKS = (
     Check(
         "count",
         _of("probability of the count"),
-        _percent,
+        percent,
         "compare the answers at the counts that are about as likely, with model.at(n)",
     ),
     Check(
@@ -64,13 +64,13 @@ CHECKS = (
     Check(
         "samples explained",
         lambda numbers: 1.0 - numbers.table["unexplained"],
-        _percent,
+        percent,
         "look at the samples that are not explained: foreign ones are better left out",
     ),
     Check(
         "supports",
         _of(SUPPORTS),
-        _percent,
+        percent,
         "do not rely on which samples hold what; amounts near zero may be zero",
     ),
     Check(

@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gmcr.trust.checks import CARE, CHECKS, DONT, NOT_THERE, SUPPORTS, USE, WORDS, Check, weakest, word
+from gmcr.trust.checks import (
+    CARE,
+    CHECKS,
+    DONT,
+    NOT_THERE,
+    SUPPORTS,
+    USE,
+    WORDS,
+    Check,
+    percent,
+    weakest,
+    word,
+)
 from gmcr.trust.learned import RIGHT, WRONG, Learned, stored
 from gmcr.trust.numbers import Answer, Numbers, numbers_of
 from gmcr.validation import FloatArray
@@ -59,13 +71,13 @@ class Trust:
     @property
     def like_this(self) -> str:
         """How many answers with such numbers are right."""
-        right, wrong = _percent(self.right), _percent(self.wrong)
+        right, wrong = percent(self.right), percent(self.wrong)
         return f"of simulated answers like this one, {right} are right and {wrong} wrong"
 
     @property
     def rate(self) -> str:
         """How far the word itself is to be trusted."""
-        right, wrong = (_percent(float(self.rates[what][self.verdict])) for what in ("right", "wrong"))
+        right, wrong = (percent(float(self.rates[what][self.verdict])) for what in ("right", "wrong"))
         return (
             f'Of simulated answers that were headed "{self.verdict}", {right} were right and {wrong} wrong.'
         )
@@ -112,16 +124,16 @@ def trusted(answer: Answer, names: Sequence[str] | None = None, learned: Learned
     """
     learned = stored() if learned is None else learned
     numbers = numbers_of(answer)
-    confidence = (
-        answer.decoding.confidence
-    )  # which takes a while: a check by itself, and not one of the numbers
+    # It takes a while: a check by itself, and not one of the numbers that answers are judged by.
+    confidence = answer.decoding.confidence
     numbers.table[SUPPORTS] = np.nan if confidence is None else float(np.mean(confidence))
     chances = learned.answer.chances(numbers.table)[0]
+    rows = _rows(numbers, chances, learned)
     return Trust(
-        verdict=words_of(numbers, chances, learned),
+        verdict=_weakest_of(rows),
         right=float(chances[RIGHT]),
         wrong=float(chances[WRONG]),
-        checks=pd.DataFrame(_rows(numbers, chances, learned)),
+        checks=pd.DataFrame(rows),
         components=_components(numbers, learned, names, len(answer.S)),
         rates=pd.DataFrame(learned.rates, index=list(WORDS), columns=["right", "in between", "wrong"]),
         alternatives=None if numbers.spread is None else numbers.spread.farthest,
@@ -130,7 +142,11 @@ def trusted(answer: Answer, names: Sequence[str] | None = None, learned: Learned
 
 def words_of(numbers: Numbers, chances: FloatArray, learned: Learned) -> str:
     """The weakest of the checks, and of all numbers together."""
-    return weakest([row["verdict"] for row in _rows(numbers, chances, learned)])
+    return _weakest_of(_rows(numbers, chances, learned))
+
+
+def _weakest_of(rows: list[dict[str, str]]) -> str:
+    return weakest([row["verdict"] for row in rows])
 
 
 def together(chances: FloatArray, words: FloatArray) -> str:
@@ -145,8 +161,8 @@ def _rows(numbers: Numbers, chances: FloatArray, learned: Learned) -> list[dict[
     ]
     last = {
         "name": TOGETHER,
-        "number": f"{_percent(chances[RIGHT])} of such answers are right, {_percent(chances[WRONG])} wrong",
-        "limit": f"{_percent(learned.words[0, 0])} right",
+        "number": f"{percent(chances[RIGHT])} of such answers are right, {percent(chances[WRONG])} wrong",
+        "limit": f"{percent(learned.words[0, 0])} right",
         "verdict": together(chances, learned.words[0]),
         "todo": "look at the weakest checks and components first",
     }
@@ -161,10 +177,6 @@ def _row(check: Check, number: float, limits: FloatArray) -> dict[str, str]:
         "verdict": word(number, limits),
         "todo": check.todo,
     }
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _components(
