@@ -19,6 +19,7 @@ SIDE = 6  # samples at least, before and after
 CANDIDATES = 4  # places that are looked at closely, by what is left and by what is shared
 ALIKE = 3.0  # standard deviations of chance, beyond which amounts of neighbours are alike
 LOCATINGS = 3
+PLACES = 400  # at most; of more samples, not every one is a place
 WAVES = 2, 8  # slowest ones of either side
 SLOW = 0.1  # of the square of a jump, that slow changes beside it may have: a ramp has a third
 HIDDEN = 0.1  # of a shape that is left by what changes, below which it cannot be told
@@ -31,7 +32,8 @@ def jump_score(X: FloatArray, scales: Scales, mask: BoolArray) -> tuple[int, flo
         return 0, 0.0, 1
     scaled = np.where(mask, 0.0, X / (scales.samples * scales.channels))
     shapes = np.vstack([places for _, places in bands(d)])
-    after = np.arange(m) >= np.arange(SIDE, m - SIDE + 1)[:, None]  # (places, samples)
+    starts = np.unique(np.linspace(SIDE, m - SIDE, PLACES).round().astype(int))
+    after = np.arange(m) >= starts[:, None]  # (places, samples)
     heights = {at: _difference(scaled, after[at], shapes)[0] for at in _candidates(scaled, after, shapes)}
     best = max(heights, key=lambda at: heights[at])
     score, course, U, shape = _difference(scaled, after[best], shapes)
@@ -43,7 +45,7 @@ def jump_score(X: FloatArray, scales: Scales, mask: BoolArray) -> tuple[int, flo
         best, (score, course, U, shape) = place, found
     alike = (U[1:] * U[:-1]).sum(axis=0).max(initial=0.0) > ALIKE / np.sqrt(m)
     told = not alike and not _goes_on(course, after[best], score)
-    return best + SIDE, score if told else 0.0, 2 * len(after) * len(shapes)
+    return int(starts[best]), score if told else 0.0, 2 * len(after) * len(shapes)
 
 
 def _candidates(scaled: FloatArray, after: BoolArray, shapes: FloatArray) -> set[int]:

@@ -52,8 +52,10 @@ class Scales:
 def noise_scales(X: FloatArray) -> Scales:
     """The noise of a complete table: a law of the signal, and what samples and channels differ from it."""
     usual = _without_far_entries(X)
-    rows, columns = np.zeros((len(X), 1)), np.zeros((1, X.shape[1]))
-    product, law = (rows, columns), np.zeros(X.shape)  # logarithms all
+    rows: FloatArray = np.zeros((len(X), 1))
+    columns: FloatArray = np.zeros((1, X.shape[1]))
+    law: FloatArray = np.zeros(X.shape)
+    product = rows, columns  # logarithms all
     for _ in range(ROUNDS):
         scales = np.exp(product[0] + product[1])
         U, values, Vt = shared(usual / scales)
