@@ -1,6 +1,6 @@
 """How well the count is told: what half of the tables teach, judged on the other half, and the other way round.
 
-    cd benchmarks/evidence; ALL="simulated.npz earlier.npz counts.npz many.npz dense.npz"
+    cd benchmarks/evidence; ALL="simulated.npz small.npz earlier.npz counts.npz many.npz dense.npz"
     python ../counting.py $ALL --sets measured.npz  # judge
     python ../counting.py $ALL --keep               # and store what all of them teach
     python ../counting.py $ALL --single             # each kind of evidence by itself
