@@ -1,9 +1,9 @@
-"""Whether report pages contradict themselves: 25 runs of each of eight kinds, their statements read back and compared.
+"""Whether report pages contradict themselves: runs of eight kinds, their statements read back and compared.
 
     python benchmarks/pages.py [--runs 25] [--only KIND ...]
 
-Kinds are those of tests/page_kinds.py (seeds from 200), statements those of tests/statements.py. Prints a table, and
-every contradiction that was found.
+Kinds are those of tests/page_kinds.py (seeds from 200), statements those of tests/statements.py. Prints a
+table, and every contradiction that was found.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def main() -> None:
     asked = options.parse_args()
     rows = []
     for kind in asked.only:
-        read = {seed: contradictions(page_of(kind, seed)) for seed in range(FIRST_SEED, FIRST_SEED + asked.runs)}
+        read = {
+            seed: contradictions(page_of(kind, seed)) for seed in range(FIRST_SEED, FIRST_SEED + asked.runs)
+        }
         wrong = {seed: found for seed, (found, _) in read.items() if found}
         rows.append((kind, len(read), sum(compared for _, compared in read.values()), len(wrong)))
         for seed, found in wrong.items():
