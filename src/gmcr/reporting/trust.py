@@ -140,16 +140,15 @@ def _uniqueness(contents: Contents) -> Check:
         which = listed([names[j] for j in loose])
         verb = "could look different" if len(loose) == 1 else "could each look different"
         return Check(CARE, subject, f"{which} {verb} and fit as well.", "separation")
-    if "bands" in contents.left_out:
-        text = f"Bands of what would fit as well are missing: {contents.left_out['bands']}"
-        return Check(NONE, subject, text, "separation")
+    why = contents.left_out.get("bands")
+    rest = "" if why is None else f" Bands of what would fit as well are missing: {why}"
     lonely = sorted({j for group in contents.groups for j in group})
     if lonely:
         which = listed([names[j] for j in lonely])
-        text = f"The {contents.row}s never separate {which} from each other."
+        text = f"The {contents.row}s never separate {which} from each other.{rest}"
         return Check(CARE, subject, text, "separation")
     if contents.pair_counts is not None:
-        text = f"Every component is singled out by two {contents.row}s."
+        text = f"Every component is singled out by two {contents.row}s.{rest}"
         return Check(GOOD, subject, text, "separation")
     return _not_done(subject, contents, "separation")
 
