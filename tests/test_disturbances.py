@@ -114,6 +114,51 @@ def test_missing_entries_stay_missing():
     assert not found.mask[2, 5]
 
 
+@pytest.mark.parametrize("seed", SEEDS[:3])
+def test_a_jump(seed):
+    """A band that all samples have from one on; amounts have no order."""
+    made = table(seed)
+    band = np.exp(-0.5 * ((np.arange(80) - 52.0) / 4.0) ** 2)
+    D = made.D + 3.0 * float(np.median(made.sigma)) * np.outer(np.arange(40) >= 22, band)
+    found = [one for one in find_disturbances(D) if one.kind == "jump"]
+    assert len(found) == 1
+    assert abs(found[0].sample - 22) <= 2
+    assert not find_disturbances(D).mask.any()
+
+
+def test_samples_normalised_to_their_largest_reading_are_not_clipped():
+    D = table(100).D
+    assert not places(D / D.max(axis=1, keepdims=True), "clipped")
+
+
+def test_the_order_of_samples_does_not_matter_to_what_is_masked():
+    made, order = table(104), np.random.default_rng(0).permutation(40)
+    D = made.D.copy()
+    D[7, 33] += 20 / free(np.eye(80)[33], made.S, np.broadcast_to(made.sigma, D.shape)[7])
+    np.testing.assert_array_equal(find_disturbances(D).mask[order], find_disturbances(D[order]).mask)
+
+
+def test_a_fit_masks_what_it_is_asked_to(tmp_path):
+    """And tells it; a file brings it along; training samples decode as they were fitted; clean ones as ever."""
+    made = table(102)
+    D = made.D.copy()
+    D[4, 20] += D.max()
+    D[:, 60] = 0.3
+    with pytest.warns(UserWarning, match="masked"):
+        model = GMCR(3, random_state=0, disturbances="mask").fit(D)
+    assert model.components_.shape == (3, 79)
+    assert "sample 4 channel 20" in model.chain_.did[0]
+    model.save(tmp_path / "run.gmcr")
+    np.testing.assert_array_equal(GMCR.load(tmp_path / "run.gmcr").transform(D), model.concentrations_)
+    with pytest.warns(UserWarning, match="spike: sample 4, channel 20"):
+        told = GMCR(3, random_state=0, disturbances="tell").fit(D)
+    assert not told.chain_
+    plain, clean = (GMCR(3, random_state=0, disturbances=way).fit(made.D) for way in ("keep", "mask"))
+    np.testing.assert_array_equal(plain.concentrations_, clean.concentrations_)
+    with pytest.raises(ValueError, match="disturbances must be mask or tell or keep"):
+        GMCR(3, disturbances="hide").fit(D)
+
+
 def test_tables_too_small_to_tell():
     D = np.random.default_rng(0).random((4, 5))
     assert len(find_disturbances(D)) == 0

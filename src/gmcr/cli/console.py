@@ -25,6 +25,7 @@ IN_SHELL = {
     'samples_in="rows"': "--samples-in rows",
     'samples_in="columns"': "--samples-in columns",
     'name="*"': "--sheets",
+    'disturbances="keep"': "--disturbances keep",
 }
 
 

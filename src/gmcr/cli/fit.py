@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 
 Solver = StrEnum("Solver", ["window", "eb"])
+WhatToDo = StrEnum("WhatToDo", ["tell", "mask", "keep"])
 UsageSchedule = StrEnum("UsageSchedule", ["paper", "window"])
 FILES = f"{SAMPLES} Of several, each is a run of its own, in a folder of its name."
 Files = Annotated[list[Path], place("DATA...", FILES)]
@@ -59,6 +60,9 @@ CONSTRAINT = (
     'What the answer must obey, such as "unimodal C", "zero S 400:450", "kinetic A > B > C"; repeatable.'
 )
 SIGNED = "Whether profiles and concentrations may be negative."
+DISTURBANCES = (
+    "Spikes, clipped readings, hot channels and the like: told, masked where beyond doubt, or not looked for."
+)
 USAGE = "eb: usage weight by the paper's schedule, or inside the window."
 
 
@@ -99,6 +103,7 @@ def fit(
     blank: steps.Blank = None,
     average: steps.Average = False,
     background: steps.Background = 0,
+    disturbances: Annotated[WhatToDo, option(DISTURBANCES)] = WhatToDo.tell,
     starts: Annotated[int, option("Number of starting pools.", least=1)] = 1,
     jobs: Annotated[int | None, option("Number of threads.", default="by size")] = None,
     solver: Annotated[
@@ -124,7 +129,8 @@ def fit(
 
     Steps before unmixing (--blank, --despike, --range, --drop, --average, --baseline, --smooth and --derivative,
     --msc, --snv, --normalise) are done in this order, are stored in the model, and are done to new samples too.
-    Ranges are in units of the axis; of samples without one, in channel numbers from 0.
+    Ranges are in units of the axis; of samples without one, in channel numbers from 0. What the detector did is
+    looked for first and told; --disturbances mask leaves out what is beyond doubt, which the report says.
 
     \b
     Example:
@@ -194,6 +200,7 @@ def fit(
             constraints=_constraints(constraint, amounts),
             steps=through,
             background=background,
+            disturbances=disturbances.value,
         )
     if not as_json:
         print_notes(profiles.notes)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gmcr.disturbances.left_over import Part, spread
+from gmcr.disturbances.directions import spread
+from gmcr.disturbances.left_over import Part
 from gmcr.validation import BoolArray, FloatArray
 
 HIDDEN = 0.05  # of an offset that is left by what channels share, below which it cannot be told
 
 CLEAR = 4.0  # standard deviations of a sum of squares, up to which it is that of noise
+ALIKE = 0.6  # of a channel's offset, from which on in the next one it is a band that all samples have
 REST = 0.02  # of an offset's square, that may be left beside it
 
 
@@ -32,8 +34,9 @@ def offset_scores(parts: list[Part], by_sample: FloatArray) -> FloatArray:
         free = offset - (offset @ one.V.T) @ one.V
         norm = float(np.linalg.norm(free))
         if norm > HIDDEN:
-            scores = one.left @ free / norm
-            rest = np.square(one.left).sum(axis=1) - np.square(scores)
+            scores = one.left @ free / np.sqrt(np.square(one.noise) @ np.square(free))
+            rest = np.square(one.left / one.noise).sum(axis=1) - np.square(scores)
             noise = len(offset) + CLEAR * np.sqrt(2.0 * len(offset))
             out[one.rows] = np.where(rest < np.maximum(noise, REST * np.square(scores)), scores, 0.0)
-    return out / spread(out)
+    beside = np.maximum(np.append(out[1:], 0.0), np.append(0.0, out[:-1]))
+    return np.where(beside < ALIKE * out, out, np.minimum(out, 0.0)) / spread(out)

@@ -8,6 +8,7 @@ from gmcr.validation import BoolArray, FloatArray
 
 FEWEST = 3  # readings that are the largest of all: noise makes none twice
 BEYOND = 5.0  # times as often as the next ones come, where readings come in steps
+MOST = 0.5  # of the samples
 NEXT = 10  # readings below the largest
 
 
@@ -19,4 +20,7 @@ def clipped_entries(D: FloatArray) -> BoolArray:
         return none
     usual = times[-1 - NEXT : -1]
     often = usual.max() == 1 or times[-1] > BEYOND * usual.mean()
-    return np.equal(D, values[-1]) if often else none
+    at_top = np.equal(D, values[-1])
+    by_sample = at_top.sum(axis=1)
+    normalised = (by_sample == 1).mean() > MOST  # to the same largest reading
+    return at_top if often and not normalised else none

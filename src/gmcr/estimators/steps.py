@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gmcr.disturbances import Disturbance, Undisturbed, find_disturbances
+from gmcr.disturbances.found import WHAT_TO_DO
 from gmcr.errors import InputError
 from gmcr.estimators.labels import channel_axis, channel_names
 from gmcr.noise import NoiseLaw
 from gmcr.preprocessing import Background, Chain, Step, check_steps
-from gmcr.validation import FloatArray, as_numbers, check_per_sample, check_samples, check_whole
+from gmcr.validation import FloatArray, as_numbers, check_per_sample, check_samples, check_whole, require
 
+DISTURBANCES = "mask", "tell", "keep"
+NAMED = 3  # disturbances that a warning names
 UNSEEN = 1e-3  # share of a profile's norm that nobody would see
 
 
@@ -32,11 +36,35 @@ def learned_chain(
 ) -> tuple[Chain, FloatArray, FloatArray | None]:
     """The model's steps learned from samples D, the samples after them, and their noise if replicates tell."""
     labels = channel_axis(D), channel_names(D)
-    steps = given_steps(model)
+    steps = [*_undisturbed(model, samples), *given_steps(model)]
     if not steps:
         return Chain((), samples.shape[1], *labels), samples, None
     chain, after, sigma = Chain.learned(steps, samples, *labels, replicates)
     return chain, check_samples(after, "what the steps left", allow_constant=False, copy=False), sigma
+
+
+def _undisturbed(model: Any, samples: FloatArray) -> list[Step]:
+    """The step that leaves out what the detector did, where there is something to leave out; the rest is told."""
+    asked = getattr(model, "disturbances", "keep")  # the paper's solver takes no missing entries
+    require(asked in DISTURBANCES, "disturbances", " or ".join(DISTURBANCES), asked)
+    found = find_disturbances(samples) if asked != "keep" else None
+    if not found:
+        return []
+    masks = asked == "mask" and any(one.masked for one in found)
+    if told := [one for one in found if not (masks and one.masked) and not _is_empty(one, samples)]:
+        some = "; ".join(f"{one.sentence()} ({WHAT_TO_DO[one.kind]})" for one in told[:NAMED])
+        more = f"; and {len(told) - NAMED} more" if len(told) > NAMED else ""
+        warnings.warn(
+            f"the detector seems to have disturbed the samples, left as they are: {some}{more}.", stacklevel=5
+        )
+    if masks:
+        warnings.warn('what the detector did was masked; disturbances="keep" keeps it.', stacklevel=5)
+    return [Undisturbed.of(found, samples)] if masks else []
+
+
+def _is_empty(one: Disturbance, samples: FloatArray) -> bool:
+    """Whether it is a channel that reads zero in all samples: it says nothing and does no harm."""
+    return one.kind == "dead channel" and not np.nan_to_num(samples[:, one.channel]).any()
 
 
 def noise_after(chain: Chain, noise: Any, raw: FloatArray) -> Any:

@@ -50,6 +50,7 @@ PARAMETERS = record(
         "r2_band": maybe(many(number(), 2)),
         "closure": flag,
         "background": whole(0),
+        "disturbances": word("mask", "tell", "keep"),
         "steps": maybe(many(record({"kind": text}))),
         "constraints": maybe(many(record({"kind": text}))),
     },

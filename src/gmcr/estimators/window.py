@@ -91,6 +91,8 @@ class GMCR(Solver):
         Baseline("asls"). They are stored with the model and done to new samples as well, which come as measured
     background : number of smooth components (an offset, a slope, a curvature, …) that are fitted in every sample
         beside the others; they count for none and are in no support
+    disturbances : what to do with what the detector did (`find_disturbances`): "keep" everything and do
+        not look; "tell" all that is found; "mask" what is beyond doubt and can be masked, and tell the rest
     closure : whether to express concentrations as fractions that sum to one as well: `fractions_`
     callback : function called with each row of the path as it comes (stage, noise, count, r2, usage, cost); by
         raising KeyboardInterrupt it ends the fit with the best found so far
@@ -177,6 +179,7 @@ class GMCR(Solver):
         closure: bool = False,
         steps: Sequence[Step] | Step | None = None,
         background: int = 0,
+        disturbances: str = "keep",
         callback: Callable[[Any], object] | None = None,
     ) -> None:
         self.n_components = n_components
@@ -194,6 +197,7 @@ class GMCR(Solver):
         self.closure = closure
         self.steps = steps
         self.background = background
+        self.disturbances = disturbances
         self.callback = callback
 
     def fit(
