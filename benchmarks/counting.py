@@ -1,6 +1,6 @@
 """How well the count is told: what half of the tables teach, judged on the other half, and the other way round.
 
-    cd benchmarks/evidence; ALL="simulated.npz earlier.npz counts.npz many.npz dense.npz"
+    cd benchmarks/evidence; ALL="simulated.npz small.npz earlier.npz counts.npz many.npz dense.npz"
     python ../counting.py $ALL --sets measured.npz  # judge
     python ../counting.py $ALL --keep               # and store what all of them teach
     python ../counting.py $ALL --single             # each kind of evidence by itself
@@ -22,7 +22,7 @@ import numpy as np
 
 from common import check, tell
 from counting_learning import LEAST, MEMBERS, Table, learned, taught
-from counting_tables import loaded
+from counting_tables import is_met, loaded
 from gmcr.counting import Gathered
 from gmcr.counting.distribution import MASS, probabilities, smallest_range
 from gmcr.counting.net import STORED, Net
@@ -31,7 +31,6 @@ Chances = dict[int, float]
 BINS = 10
 CLEARLY = 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, np.inf  # times as likely as the solver's own count, to be chosen
 WIDE = 3  # counts
-SELDOM, RARER = 7, 4.0  # components of a dense table, beyond which so many more are e times as rare
 TOLD = 1.5  # times the edge of white noise, from which components are distinguishable
 ALWAYS = ("count", "count of smaller side", "samples", "channels", "smaller side")
 SINGLE = {
@@ -54,19 +53,8 @@ SINGLE = {
 
 
 def as_met(tables: list[Table]) -> list[Table]:
-    """The tables as often as their counts are taken to be met: dense ones of many are drawn more often.
-
-    So that they are learned from at all; but to expect them as often would widen every range. How often chemists
-    meet them is a guess.
-    """
-
-    def is_met(table: Table) -> bool:
-        if any(kind in table["kinds"] for kind in ("of many", "counts")):
-            return True
-        by_chance = np.random.default_rng([table["seed"], 1]).random()
-        return by_chance < np.exp(-max(table["true"] - SELDOM, 0) / RARER)
-
-    return [table for table in tables if is_met(table)]
+    """The tables as often as their counts are taken to be met."""
+    return [table for table in tables if is_met(table["seed"], table["true"], table["kinds"])]
 
 
 # Judging

@@ -69,7 +69,7 @@ def learned(tables: Sequence[Table], columns: np.ndarray, members: int = MEMBERS
     folds = np.array([t["seed"] // 2 % FOLDS for t in tables])  # halves are judged by parity
     left_out = []
     for fold in range(FOLDS):
-        net = taught([t for t, f in zip(tables, folds) if f != fold], columns, max(members // 2, 1))
+        net = taught([t for t, f in zip(tables, folds) if f != fold], columns, members)
         for table in (t for t, f in zip(tables, folds) if f == fold and t["true"] in t["counts"]):
             chances = net.chances(table["values"][:, columns].astype(float))
             left_out.append(

@@ -85,7 +85,7 @@ def fit_and_score(mix: Mixtures) -> Result:
 def score(mix: Mixtures, model: GMCR) -> Result:
     """Found against true.
 
-    count, true_count : components found, and those that there are to find
+    count, true_count : components found, and those that there are to find;  firm : whether it was sure of them
     exact, true_exact : share of samples whose support is right; the second when they are decoded over the
         true pool with the true noise
     min_cos, ls_min_cos : smallest cosine between matched profiles; the second for `least_squares_pool`
@@ -104,6 +104,7 @@ def score(mix: Mixtures, model: GMCR) -> Result:
     return {
         "count": model.n_components_,
         "true_count": true_count(mix),
+        "firm": model.count_.firm,
         "exact": compared.exact,
         "true_exact": share_exact(reference.supports, mix.supports),
         "min_cos": compared.min_cos,
@@ -172,6 +173,7 @@ def summary(runs: pd.DataFrame) -> dict[str, Any]:
     return {
         "counts exact": right_counts(runs),
         "largest miss": largest_miss(runs),
+        "firm": f"{int(runs['firm'].sum())}/{len(runs)}",
         "exact": f"{runs['exact'].mean():.4f}",
         "true pool": f"{runs['true_exact'].mean():.4f}",
         "worst gap": f"{(runs['true_exact'] - runs['exact']).max():+.4f}",

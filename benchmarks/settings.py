@@ -3,8 +3,9 @@
     python benchmarks/settings.py
     python benchmarks/settings.py --only smooth bands --seeds 100
 
-Rows: overcomplete, large, no-pure, many-active, smooth, noise-laws, bands, dense, low-snr. Columns are those of
-grid.py. There are 6N samples where nothing else is said.
+Rows: overcomplete, large, no-pure, many-active, smooth, noise-laws, bands, dense,
+all-of-many, low-snr. Columns are those of grid.py.
+There are 6N samples where nothing else is said.
 """
 
 from __future__ import annotations
@@ -93,6 +94,10 @@ ROWS = {
             for n in (3, 4, 5)
             for snr in (25, 35)
         },
+        wrong_counts=0,
+    ),
+    "all-of-many": Row(
+        {f"{n}, all in every sample, 30 dB": setting(n, 6 * n, 30, active=[n, n]) for n in (8, 19, 38)},
         wrong_counts=0,
     ),
     "low-snr": Row({f"32, 4N, {snr} dB": setting(32, 4 * 32, snr) for snr in (12, 8)}),

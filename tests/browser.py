@@ -131,9 +131,15 @@ class Browser:
     def told(self, *methods):
         return [event["params"] for event in self.events if event.get("method") in methods]
 
-    def screenshot(self, path):
-        """The whole page as a PNG file."""
+    def screenshot(self, path, width=None, height=None):
+        """The page as a PNG file: the whole, or as much as a screen shows."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        clip = {
+            "x": 0,
+            "y": 0,
+            "width": width or size["width"],
+            "height": height or size["height"],
+            "scale": 1,
+        }
         picture = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         path.write_bytes(base64.b64decode(picture["data"]))

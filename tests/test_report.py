@@ -395,8 +395,8 @@ def test_a_huge_report_stays_small_too(tmp_path):
     assert (tmp_path / "huge.html").stat().st_size < 8e6
     text = Reader((tmp_path / "huge.html").read_text()).text
     assert "at most 1,200 of 4,000 channels per profile" in text
-    assert "2,000 of 10,000 samples" in text
-    assert "10,000 samples are listed" in text
+    assert "2,000 of 10,000 pixels" in text
+    assert "10,000 pixels are listed" in text
 
 
 @pytest.mark.parametrize("most", [10, 50, 333])
@@ -499,8 +499,8 @@ def test_colours_stand_out_from_white_and_ramps_darken():
 
 def test_the_answer_is_two_sentences(contents):
     first, second = answer(contents)
-    assert first.startswith("40 samples hold 4 components, 1 to 4 in each sample.")
-    assert second == "They explain 98.7 % of the variance, and 1 sample of 40 leaves more than noise."
+    assert first.startswith("40 pixels hold 4 components, 1 to 4 in each pixel.")
+    assert second == "They explain 98.7 % of the variance, and 1 pixel of 40 leaves more than noise."
     named = replace(
         contents, names={2: LibraryMatch("glucose"), 0: LibraryMatch("lactose"), 1: LibraryMatch()}
     )
@@ -1202,14 +1202,15 @@ def test_axis_that_goes_to_and_fro_is_not_drawn_over():
 
 
 def four_kinds():
-    """Spectra, times, an image and counts, each with its model."""
+    """Spectra, times, an image and counts, and what else the fit is told."""
     wavelengths = tuple(np.linspace(400.0, 700.0, 60))
     spectra = make_measured(3, 30, 60, random_state=101, purity="pure", profiles="bands", disturbed=False).D
     times = make_measured(3, 40, 60, random_state=102, concentrations="elution", disturbed=False).D
     image = make_measured(3, 80, 40, random_state=103, purity="pure", profiles="peaks", disturbed=False).D
     counts = np.random.default_rng(104).poisson(200 * spectra / spectra.max()).astype(float)
     yield "spectra", Table(spectra, np.array(wavelengths), axis_unit="nm"), {}
-    yield "times", Table(times, np.array(wavelengths), axis_unit="nm"), {"order": np.arange(40.0)}
+    in_time = {"sample_names": tuple(f"{t:g}" for t in 0.5 * np.arange(40)), "row_label": "time (min)"}
+    yield "times", Table(times, np.array(wavelengths), axis_unit="nm", **in_time), {}
     yield "image", Table(image, pixels=Pixels(np.ones((8, 10), dtype=bool))), {}
     yield "counts", Table(counts), {}
 
@@ -1228,6 +1229,19 @@ def test_the_first_screen_holds_count_verdict_and_profiles(browser, tmp_path, na
     assert 0 < min(bottoms) <= max(bottoms) <= 800
     amounts = browser.run("document.querySelectorAll('.cards svg').length")
     assert amounts == (6 if name == "times" else 3)
+    painted = browser.run(
+        """[...document.querySelectorAll(".cards canvas")].map(one => [one.width, one.height,
+             one.getBoundingClientRect().bottom < 800,
+             new Set(one.getContext("2d").getImageData(0, 0, one.width, one.height).data).size])"""
+    )
+    assert [one[:3] for one in painted] == [[10, 8, True]] * (3 if name == "image" else 0)
+    assert all(colours > 10 for *_, colours in painted)
+    row = {"times": "time point", "image": "pixel"}.get(name, "sample")
+    assert f" {row}s hold 3 components" in browser.run("document.querySelector('.lead').innerText")
+    if row != "sample":
+        assert "sample" not in browser.run(
+            "document.querySelector('main').innerText.toLowerCase()"
+        ).partition("to do it again")[0].replace("simulated", "")
     check_quiet(browser, tmp_path / "r.html")
     if "GMCR_SCREENS" in os.environ:  # to look at
         browser.screenshot(Path(os.environ["GMCR_SCREENS"]) / f"{name}.png")

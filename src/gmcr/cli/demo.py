@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -20,10 +21,17 @@ from gmcr.cli.console import (
 )
 from gmcr.cli.options import Components, Json, NewRun, Samples, Seed, Snr, number_of_samples
 
+if TYPE_CHECKING:
+    from gmcr.reporting.contents import Contents
+
+
+SHIFTS = 400.0, 1800.0  # cm⁻¹
+LISTED = 8  # components whose peaks are told
+
 
 def demo(
     context: typer.Context,
-    components: Components = 64,
+    components: Components = 5,
     samples: Samples = None,
     snr: Snr = 20.0,
     seed: Seed = 0,
@@ -44,15 +52,20 @@ def demo(
     from gmcr.io.table import Table
     from gmcr.mixtures import make_mixtures
     from gmcr.rank import estimate_rank
+    from gmcr.reporting.glance import heading
+    from gmcr.reporting.trust import answer
     from gmcr.runs import RunFolder
     from gmcr.scoring import compare
 
     with wrong_call():
-        mix = make_mixtures(components, number_of_samples(samples, components), snr_db=snr, random_state=seed)
+        n_samples = number_of_samples(samples, components)
+        mix = make_mixtures(components, n_samples, snr_db=snr, random_state=seed, profiles="peaks")
+    axis = np.linspace(*SHIFTS, mix.D.shape[1])  # peaks on an axis that a chemist knows
     warm_up = make_mixtures(4, 20, snr_db=30, n_features=32, random_state=0)
     GMCR(n_components=4).fit(warm_up.D)  # compiles, or loads the compiled code, outside the time told
     started = perf_counter()
-    model = GMCR(random_state=seed, verbose=1).fit(mix.D)
+    table = Table(mix.D, axis, axis_unit="cm⁻¹", notes=("The samples are synthetic.",))
+    model = GMCR(random_state=seed, verbose=1).fit(table)
     seconds = perf_counter() - started
     rank = estimate_rank(mix.D).count
     compared = compare(model, mix)
@@ -66,7 +79,7 @@ def demo(
     with run.made():
         _, contents = run.write(
             model,
-            Table(mix.D, notes=("The samples are synthetic.",)),
+            table,
             source="gmcr demo",
             reproduce=reproduction(context, seconds),
         )
@@ -79,15 +92,31 @@ def demo(
             | {"report": str(run.report)}
         )
         return
+    for line in (
+        heading(contents),
+        *answer(contents),
+        verdict(contents),
+    ):  # the answer first, as in the report
+        say(line)
+    _say_what_is_where(contents)
     say(
-        f"{len(mix.D)} samples x {mix.D.shape[1]} channels, mixtures of up to 4 components, {snr:g} dB.\n"
-        "Unmixed blind: neither the number of components nor the noise was told.\n"
+        f"\nThat was {len(mix.D)} synthetic Raman spectra of {mix.D.shape[1]} channels, mixtures of up to 4 "
+        f"components, {snr:g} dB, unmixed blind:\nneither the number of components nor the noise was told. "
+        "Found against true:\n"
     )
     print_table(("", "found", "true"), [(name, *pair) for name, pair in pairs.items()])
     say(
         f"\nSupports exact on {compared.exact:.1%} of the samples; smallest cosine between a true profile and "
         f"the one found {compared.min_cos:.4f}; {seconds:.2f} s."
     )
-    say(verdict(contents))
     print_notes(figure_notes())
     say(f"Report: {run.report}")
+
+
+def _say_what_is_where(contents: Contents) -> None:
+    """Where the strongest profiles are largest, and how many samples hold each."""
+    from gmcr.reporting.glance import cards
+
+    held = dict(zip(contents.component_names, contents.found.supports.sum(axis=0).tolist()))
+    for card in cards(contents)[:LISTED]:
+        say(f"  {card.name}: {card.text}, in {held[card.name]} of {contents.found.n_samples} {contents.row}s")

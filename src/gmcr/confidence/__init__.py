@@ -7,6 +7,7 @@
     pool_errors.py       what the errors of a learned pool do to samples decoded over it
     completion.py, uncut.py
                          a learned pool without what missed components and cuts have put into it
+    stated.py            whether it can be said at all: not where what is left over is no white noise
     recalibration.py     from stated to honest confidence
 
 Arrays in, numbers out. The solver and the decoder are built on this, so nothing here may call them.

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from gmcr.calibration import Calibration
 from gmcr.calibration.stored import pack as pack_calibration
 from gmcr.calibration.stored import unpack as unpack_calibration
+from gmcr.confidence.stated import why_not_stated
 from gmcr.constrained import Fit, Rates, Table, constrained_fit
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, ReferenceProfile, constraint_of
 from gmcr.constraints.closure import as_fractions, closure_scales
@@ -405,13 +406,15 @@ class GMCR(Solver):
         D : (samples, channels) the samples that were fitted
         """
         check_is_fitted(self)
-        return trusted(self.answer(D), self.decomposition_.component_names)
+        return trusted(self.answer(D), self.decomposition_.names)
 
     def answer(self, D: Samples) -> Answer:
         """The answer as `trust` judges it, with the samples that were fitted."""
         samples, found, law = self._training_samples(D), self.decomposition_, self.noise_law_
         out = self._judged(samples, self._frozen().decode(samples, law), law)
         S, C = found.components, found.concentrations
+        if why_not_stated((samples - C @ S) / out.noise[:, None], out.known):
+            out = replace(out, find_confidence=None)
         return Answer(samples, C, S, self.count_, out, self.n_fixed_, found.signed)
 
     @property

@@ -165,13 +165,14 @@ def arrange(
         )
     samples = np.ascontiguousarray(sheet.body, dtype=float)
     notes.append(way.sentence(samples[~np.isnan(samples).all(axis=1)]))
-    names = None
+    names, following = None, ""
     if len(sheet.left):
         notes.append(f"The first {'row' if way.columns else 'column'} holds the names of the samples.")
         names = tuple(text.strip() for text in sheet.left.texts)
         heading, numbers = way.of_samples, sheet.left.numbers
         if says(heading) == ORDER and np.isfinite(numbers).all():  # times and the like, to be asked for
             metadata.setdefault(heading, numbers.tolist())
+            following = heading
         elif heading and len(set(names)) < len(names):  # they tell groups, such as runs, and can be asked for
             metadata.setdefault(heading, list(names))
     if types:
@@ -182,7 +183,16 @@ def arrange(
         unit = unit or unit_in(way.of_channels)
     unit = unit if axis is not None else None
     labels = tuple(text.strip() for text in channels.texts) if len(channels) and axis is None else None
-    table = Table(samples, axis, names, tuple(notes), axis_unit=unit, channels=labels, metadata=metadata)
+    table = Table(
+        samples,
+        axis,
+        names,
+        tuple(notes),
+        axis_unit=unit,
+        channels=labels,
+        metadata=metadata,
+        row_label=following,
+    )
     first = {headings_in(sheet.corner)[0]: sheet.left.numbers.tolist()} if len(sheet.left) else {}
     return as_image(table, first | metadata | first)
 

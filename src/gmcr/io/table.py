@@ -43,6 +43,7 @@ class Table:
     channels : a label per channel, where the file names channels rather than placing them on an axis; mutation
         types in one notation, whatever the file's own (A[C>A]A, AC>CA, 1:Del:C:0)
     pixels : where each sample stands in the image, if the file holds a cube
+    row_label : what the names of samples are, where they follow one another by it, such as "time (min)"
     runs : the file or sheet that each sample is from, where those hold several samples each
     """
 
@@ -56,6 +57,7 @@ class Table:
     channels: tuple[str, ...] | None = None
     pixels: Pixels | None = None
     runs: tuple[str, ...] | None = None
+    row_label: str = ""
 
     def __post_init__(self) -> None:
         for name in ("samples", "axis"):
@@ -148,6 +150,7 @@ class Table:
             sample_names=chain.names_after if averaged else own.sample_names,
             pixels=None if averaged else own.pixels,
             runs=None if averaged else own.runs,
+            row_label="" if averaged else own.row_label,
             notes=(*own.notes, *(f"Step: {told}" for told in chain.sentences)),
         )
 

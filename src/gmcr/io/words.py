@@ -27,6 +27,10 @@ _ORDER_WORDS = (
     "|konzentration|injections?|t|min|mins|minutes?|minuten|sec|secs|seconds?|sekunden|s|h|hrs?|hours?|stunden"
 )
 _ORDER = re.compile(rf"(?i)(?<![^\W_])({_ORDER_WORDS})(?![^\W_])|врем|температур|时间|時間|시간|温度")
+_TIME = re.compile(
+    r"(?i)(?<![^\W_])(time|zeit|dauer|temps|tiempo|tempo|tijd|czas|tid|čas|idő|zaman|rt|tr|retention|retentionszeit"
+    r"|elution|delay|t|days?|tage?|jours?|age)(?![^\W_])|врем|时间|時間|시간"
+)
 _ORDER_UNIT = (
     r"(?:°\s?[cf]|k|ml|µl|μl|ul|m?v|[mµμu]?m|[mµμun]?mol(?:/l)?|[mµμun]?g/(?:l|ml)|%|d|days?|bar|kpa|rpm)"
 )
@@ -84,6 +88,13 @@ def says(heading: str) -> str:
     if _SAMPLES.search(text):
         return SAMPLES
     return ORDER if _ORDER.search(text) or _BRACKETED.fullmatch(text) else ""
+
+
+def is_time(heading: str) -> bool:
+    """Whether a heading of samples that follow one another says that they do so in time."""
+    if says(heading) != ORDER:
+        return False
+    return unit_in(heading) in OF_ORDER or bool(_TIME.search(heading))
 
 
 def is_label_of(what: str, text: str) -> bool:

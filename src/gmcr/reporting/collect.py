@@ -16,12 +16,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from gmcr.confidence.standard_errors import concentration_errors, profile_errors
+from gmcr.confidence.stated import why_not_stated
 from gmcr.confidence.supports import support_posterior
 from gmcr.constraints import Layout
 from gmcr.decoder import Decoding, is_explained
 from gmcr.decomposition import Decomposition
 from gmcr.errors import GMCRError, InputError
 from gmcr.io.table import Table
+from gmcr.io.words import ORDER, says
 from gmcr.noise import degrees_of_freedom, root_mean_square, rounding_floor
 from gmcr.preprocessing import Chain
 from gmcr.rank import estimate_rank
@@ -44,6 +46,7 @@ SAME_R2 = 1e-6  # within which R² is the same: samples written with six digits
 BEFORE_AND_AFTER = 4  # samples shown as measured and after the steps
 WORST = 6  # samples shown against what was measured
 NO_DATA = "it takes the samples: gmcr report RUN DATA adds it."
+NOT_STATED = "not stated"
 NO_LIMIT = "gmcr ambiguity RUN DATA computes it without a limit."
 
 Facts = dict[str, Any]  # fields of `Contents`
@@ -141,7 +144,9 @@ def collect(
         warnings.simplefilter("ignore")
         for key, task in ((key, task) for key, task in tasks.items() if only is None or key in only):
             try:
-                facts |= task()
+                told = task()
+                facts["left_out"] |= told.pop("left_out", {})
+                facts |= told
             except TimeoutError:
                 facts["left_out"][key] = f"not finished within {seconds:g} s; {NO_LIMIT}"
             except (GMCRError, np.linalg.LinAlgError) as error:
@@ -175,7 +180,10 @@ def table_of(data: Any, found: Decomposition) -> Table:
 
 
 def _as_table(data: Any) -> Table:
-    return data if isinstance(data, Table) else Table(check_samples(data, copy=False))
+    if isinstance(data, Table):
+        return data
+    index = str(getattr(getattr(data, "index", None), "name", None) or "")  # of a DataFrame
+    return Table(check_samples(data, copy=False), row_label=index if says(index) == ORDER else "")
 
 
 def _layout(layout: Layout | None) -> Facts:
@@ -203,7 +211,7 @@ def before_and_after(chain: Chain, raw: Table, rows: Any = None) -> Facts:
 
 def labels_of(table: Table) -> Facts:
     """What the file says about its channels and about where its samples were taken."""
-    facts: Facts = {"notes": tuple(table.notes)}
+    facts: Facts = {"notes": tuple(table.notes), "row_label": table.row_label}
     if table.axis_unit is not None:
         facts["axis_label"] = f"{QUANTITIES.get(table.axis_unit, 'axis')} ({table.axis_unit})"
     if table.pixels is not None and len(table.pixels.shape) == 2:
@@ -261,6 +269,9 @@ def _fit(
     else:
         misfit, known, sigma = _judge(D, found)
         confidence = _confidence(D, found, sigma) if sure else None
+    left = (D - found.concentrations @ found.components) / sigma[:, None]
+    if confidence is not None and (why := why_not_stated(left, known)):
+        confidence, facts["left_out"] = None, {"confidence": f"{NOT_STATED}: {why}"}
     dof = degrees_of_freedom(D, found.concentrations, found.components, 1.0 / sigma**2)
     ratio = np.sqrt(misfit / dof)
     worst = np.argsort(-ratio, kind="stable")[:WORST]

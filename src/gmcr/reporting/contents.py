@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from gmcr.calibration import Calibration
 from gmcr.decomposition import Decomposition
+from gmcr.io.words import is_time
 from gmcr.rank import RankReport
 from gmcr.theory.certificate import Certificate
 from gmcr.theory.feasible_bands import Ambiguity
@@ -41,6 +43,7 @@ class Contents:
     source: str = "samples"  # name of the data file
     made: str = ""  # when
     axis_label: str = "channel axis"  # what the channels are, with unit, such as "Raman shift (cm⁻¹)"
+    row_label: str = ""  # what the samples follow one another by, such as "time (min)", where a file says
     notes: tuple[str, ...] = ()  # what the reader of the file inferred, a sentence each
     warnings: tuple[str, ...] = ()  # of the solver
     count: Evidence | None = None
@@ -96,6 +99,29 @@ class Contents:
             raise ValueError(f"ambiguity must have {K} bands, but has {len(self.ambiguity.bands)}")
 
     @cached_property
+    def row(self) -> str:
+        """What the page calls a sample: a pixel, a time point, a point of another order, or a sample."""
+        if self.shape is not None:
+            return "pixel"
+        if is_time(self.row_label):
+            return "time point"
+        return "sample" if self.order is None and not self.row_label else "point"
+
+    def named(self, text: str) -> str:
+        """A sentence that speaks of samples, with their own word; not for texts that hold names from files."""
+        return re.sub("[Ss]ample", lambda one: _as(one[0], self.row), text) if self.row != "sample" else text
+
+    @cached_property
+    def places(self) -> FloatArray | None:
+        """(samples,) where samples stand in their order: as given, or by their names where the file says so."""
+        if self.order is not None or not self.row_label or self.found.sample_names is None:
+            return self.order
+        try:
+            return np.array([float(name) for name in self.found.sample_names])
+        except ValueError:
+            return None
+
+    @cached_property
     def sample_names(self) -> tuple[str, ...]:
         return self.found.sample_names or tuple(str(m) for m in range(self.found.n_samples))
 
@@ -109,7 +135,16 @@ class Contents:
     @cached_property
     def by_signal(self) -> IntArray:
         """(components,) numbers of the components, the one with the most signal first."""
-        return np.argsort(-np.linalg.norm(self.found.concentrations, axis=0), kind="stable")
+        return np.argsort(-self.shares, kind="stable")
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """(components,) how much of all signal that was found is each component's: they sum to one.
+
+        Of signed profiles or amounts, signal is what there is without its sign.
+        """
+        own = np.abs(self.found.concentrations).sum(axis=0) * np.abs(self.found.components).sum(axis=1)
+        return own / max(float(own.sum()), np.finfo(float).tiny)
 
     @cached_property
     def axis(self) -> tuple[FloatArray, str, bool]:
@@ -119,3 +154,8 @@ class Contents:
         if axis is None or not ((steps > 0).all() or (steps < 0).all()):
             return np.arange(self.found.n_channels, dtype=float), "channel", False
         return axis, self.axis_label, bool(len(steps) and steps[0] < 0)
+
+
+def _as(word: str, other: str) -> str:
+    """Another word, with a capital where the word has one."""
+    return other.capitalize() if word[0].isupper() else other

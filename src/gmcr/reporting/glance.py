@@ -1,4 +1,4 @@
-"""What a reader sees first: each component's profile as a curve, where it is largest, and how its amounts run."""
+"""What a reader sees first of each component: its profile, where it is largest, and where there is how much."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gmcr.reporting.contents import Contents
+from gmcr.reporting.contents import Contents, IntArray
 from gmcr.reporting.words import number
 from gmcr.trust.checks import USE
 from gmcr.validation import FloatArray
@@ -17,12 +17,14 @@ UNIT = "("  # begins the unit in the name of an axis
 
 @dataclass(frozen=True)
 class Card:
-    """One component: its name, a line about it, and one or two curves."""
+    """One component: its name, a line about it, one or two curves, and its map where there is an image."""
 
     name: str
     text: str
     profile: FloatArray
     amounts: FloatArray | None = None  # along the order of the samples, where they have one
+    along: str = ""  # what that order is
+    picture: int | None = None  # which of the page's maps is its own
 
 
 def cards(contents: Contents) -> list[Card]:
@@ -30,7 +32,7 @@ def cards(contents: Contents) -> list[Card]:
     found, (axis, label, _) = contents.found, contents.axis
     unit = label.partition(UNIT)[2].rstrip(")")
     words = {} if contents.trust is None else dict(enumerate(contents.trust.components["verdict"]))
-    along = None if contents.order is None or contents.runs is not None else np.argsort(contents.order)
+    rows, along = _in_order(contents)
     made = []
     for j in contents.by_signal[:SHOWN].tolist():
         profile = found.components[j]
@@ -41,10 +43,23 @@ def cards(contents: Contents) -> list[Card]:
                 contents.component_names[j],
                 where if word == USE else f"{where}; {word}",
                 profile,
-                None if along is None else found.concentrations[along, j],
+                None if rows is None else found.concentrations[rows, j],
+                along,
+                j if contents.shape is not None and contents.pixels is not None else None,
             )
         )
     return made
+
+
+def _in_order(contents: Contents) -> tuple[IntArray | None, str]:
+    """The samples in their order, one run after the other, and what that is; none where nothing tells one."""
+    places = contents.places
+    if places is None or contents.shape is not None:
+        return None, ""
+    by = f"amounts by {contents.row_label}" if contents.row_label else "amounts in order"
+    if contents.runs is None:
+        return np.argsort(places, kind="stable"), by
+    return np.lexsort((places, np.asarray(contents.runs))), f"{by}, one run after the other"
 
 
 def heading(contents: Contents) -> str:

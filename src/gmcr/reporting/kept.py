@@ -32,6 +32,7 @@ PLAIN = (
     "source",
     "made",
     "axis_label",
+    "row_label",
     "notes",
     "warnings",
     "groups",

@@ -125,7 +125,8 @@ def make_sections(contents: Contents) -> list[Made]:
     taken: set[str] = set()
     for name, section in sorted(SECTIONS.items(), key=lambda item: item[1].place):
         fine = NAME.fullmatch(name) and name not in OF_THE_PAGE
-        one = Made(name if fine else f"section-{len(made)}", section, [])
+        own = replace(section, title=contents.named(section.title))
+        one = Made(name if fine else f"section-{len(made)}", own, [])
         try:
             built = section.build(contents)
             blocks = [built] if isinstance(built, Block) else built  # a text is a paragraph, not its letters
@@ -141,7 +142,11 @@ def make_sections(contents: Contents) -> list[Made]:
 
 def missing(contents: Contents, key: str, what: str) -> Text | None:
     """Why something is not there."""
-    return Text(f"{what}: {contents.left_out[key]}", "missing") if key in contents.left_out else None
+    return (
+        Text(contents.named(f"{what}: {contents.left_out[key]}"), "missing")
+        if key in contents.left_out
+        else None
+    )
 
 
 def _check(one: Made, taken: set[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +39,7 @@ def means(contents: Contents) -> str:
         return f"Not judged: {contents.left_out.get('trust', contents.NOT_KEPT)}"
     decided, like_this = contents.trust.decided_by, contents.trust.like_this
     by = f"Because of {listed(decided)}. " if decided else ""
-    return f"{by}{like_this.capitalize()}. {contents.trust.rate}"
+    return contents.named(f"{by}{like_this.capitalize()}. {contents.trust.rate}")
 
 
 def answer(contents: Contents) -> tuple[str, str]:
@@ -47,17 +47,17 @@ def answer(contents: Contents) -> tuple[str, str]:
     found = contents.found
     held = found.supports.sum(axis=1)
     span = f"{held.min()}" if held.min() == held.max() else f"{held.min()} to {held.max()}"
-    held_by = f"{several(found.n_samples, 'sample')} hold {several(found.n_components, 'component')}"
+    held_by = f"{several(found.n_samples, contents.row)} hold {several(found.n_components, 'component')}"
     named = [match.name for _, match in sorted(contents.names.items()) if match.name]
     by_spectra = f"; {'its name' if len(named) == 1 else 'names'} by spectra: {listed(named)}"
-    first = f"{held_by}, {span} in each sample{by_spectra if named else ''}."
+    first = f"{held_by}, {span} in each {contents.row}{by_spectra if named else ''}."
     r2 = found.fit.get("r2")
-    what = f"{_per_cent(r2)} of the variance" if isinstance(r2, float) else "the samples"
+    what = f"{_per_cent(r2)} of the variance" if isinstance(r2, float) else f"the {contents.row}s"
     if contents.known is None:
         return first, f"They explain {what}."
     strange = int((~contents.known).sum())
-    those = f"{several(strange, 'sample')} of {found.n_samples:,} {'leaves' if strange == 1 else 'leave'}"
-    rest = f"{those} more than noise" if strange else "what is left over is noise in every sample"
+    those = f"{several(strange, contents.row)} of {found.n_samples:,} {'leaves' if strange == 1 else 'leave'}"
+    rest = f"{those} more than noise" if strange else f"no {contents.row} leaves more than noise"
     return first, f"They explain {what}, and {rest}."
 
 
@@ -66,7 +66,7 @@ def checks(contents: Contents) -> list[Check]:
     if contents.trust is None:
         judged = [check(contents) for check in (_count, _fit, _supports, _uniqueness)]
     else:
-        judged = [*_named(contents, contents.trust), *_components(contents.trust)]
+        judged = [*_named(contents, contents.trust), *_components(contents, contents.trust)]
     warned = [Check(CARE, "Warning", warning, "reproduce") for warning in contents.warnings]
     return [*judged, *_certificate(contents), *_lonely(contents), *warned]
 
@@ -75,18 +75,20 @@ def _named(contents: Contents, trust: Trust) -> Iterator[Check]:
     """The checks of the verdict, with what to do where one is not met."""
     for row in trust.checks.to_dict("records"):
         name, word, todo = row["name"], row["verdict"], row["todo"]
-        text = _count(contents).text if name == "count" else f"{row['number']}."
+        own = OWN_WORDS.get(name)
+        text = f"{row['number']}." if own is None else own(contents, f"{row['number']}.")
         advice = "" if word == USE else f" {todo[0].upper()}{todo[1:]}."
         status = NONE if row["number"] == NOT_THERE else STATUS[word]
-        yield Check(status, name.capitalize(), f"{text}{advice}", SECTION_OF.get(name, "answer"))
+        subject = contents.named(name.capitalize())
+        yield Check(status, subject, f"{text}{contents.named(advice)}", SECTION_OF.get(name, "answer"))
 
 
-def _components(trust: Trust) -> Iterator[Check]:
+def _components(contents: Contents, trust: Trust) -> Iterator[Check]:
     """Components that are not to be used, or with care."""
-    for row in trust.components.to_dict("records"):
+    for name, row in zip(contents.component_names, trust.components.to_dict("records"), strict=True):
         if row["verdict"] != USE:
-            text = f"{row['verdict']}: {row['todo']}."
-            yield Check(STATUS[row["verdict"]], row["component"], text, "profiles")
+            text = contents.named(f"{row['verdict']}: {row['todo']}.")
+            yield Check(STATUS[row["verdict"]], name, text, "profiles")
 
 
 def _count(contents: Contents) -> Check:
@@ -106,8 +108,10 @@ def _fit(contents: Contents) -> Check:
         return _not_done("Fit", contents, "fit")
     strange, n = int((~contents.known).sum()), len(contents.known)
     if not strange:
-        return Check(GOOD, "Fit", "Every sample is explained within its noise.", "fit")
-    text = f"{several(strange, 'sample')} of {n:,} ({strange / n:.1%}) are not explained within their noise."
+        return Check(GOOD, "Fit", f"Every {contents.row} is explained within its noise.", "fit")
+    text = (
+        f"{several(strange, contents.row)} of {n:,} ({strange / n:.1%}) are not explained within their noise."
+    )
     # One in 200 is flagged by chance (gmcr.decoder.UNKNOWN_LEVEL).
     status = GOOD if strange <= max(1, 0.01 * n) else CARE if strange < 0.5 * n else BAD
     return Check(status, "Fit", text, "fit")
@@ -116,13 +120,13 @@ def _fit(contents: Contents) -> Check:
 def _supports(contents: Contents) -> Check:
     confidence = contents.confidence
     if confidence is None:
-        return _not_done("Which sample holds what", contents, "fit", "supports")
+        return _not_done(f"Which {contents.row} holds what", contents, "fit", "supports")
     wrong, n = float(np.sum(1 - confidence)), len(confidence)
     doubtful = int((confidence < SURE).sum())
     expected = "none" if wrong < 0.5 else f"about {wrong:.0f}"
     text = f"Of {n:,} lists of components, {expected} should be wrong; {doubtful:,} are less than 90 % sure."
     status = GOOD if wrong <= 0.02 * n + 0.5 else CARE if wrong < 0.5 * n else BAD
-    return Check(status, "Which sample holds what", text, "supports")
+    return Check(status, f"Which {contents.row} holds what", text, "supports")
 
 
 def _uniqueness(contents: Contents) -> Check:
@@ -136,13 +140,45 @@ def _uniqueness(contents: Contents) -> Check:
         which = listed([names[j] for j in loose])
         verb = "could look different" if len(loose) == 1 else "could each look different"
         return Check(CARE, subject, f"{which} {verb} and fit as well.", "separation")
+    why = contents.left_out.get("bands")
+    rest = "" if why is None else f" Bands of what would fit as well are missing: {why}"
     lonely = sorted({j for group in contents.groups for j in group})
     if lonely:
         which = listed([names[j] for j in lonely])
-        return Check(CARE, subject, f"The samples never separate {which} from each other.", "separation")
+        text = f"The {contents.row}s never separate {which} from each other.{rest}"
+        return Check(CARE, subject, text, "separation")
     if contents.pair_counts is not None:
-        return Check(GOOD, subject, "Every component is singled out by two samples.", "separation")
+        text = f"Every component is singled out by two {contents.row}s.{rest}"
+        return Check(GOOD, subject, text, "separation")
     return _not_done(subject, contents, "separation")
+
+
+def _explained(contents: Contents, number: str) -> str:
+    if contents.known is None:
+        return number
+    return f"{int(contents.known.sum()):,} of {len(contents.known):,}."
+
+
+def _sure(contents: Contents, number: str) -> str:
+    """How sure supports are, or why that is not said."""
+    if contents.confidence is None:
+        why = contents.left_out.get("confidence") or contents.left_out.get("fit", "not found out.")
+        return contents.named(f"{why[0].upper()}{why[1:]}")
+    return f"{contents.confidence.mean():.1%} of the lists should be right."
+
+
+def _different(contents: Contents, number: str) -> str:
+    """How far profiles drawn about those found go, and what the bands say, or why there are none."""
+    drawn = "" if number == f"{NOT_THERE}." else f"Profiles drawn about these and fitted again: {number} "
+    return f"{drawn}{_uniqueness(contents).text}"
+
+
+OWN_WORDS: dict[str, Callable[[Contents, str], str]] = {
+    "count": lambda contents, number: _count(contents).text,
+    "samples explained": _explained,
+    "supports": _sure,
+    "uniqueness": _different,
+}
 
 
 def _lonely(contents: Contents) -> list[Check]:
@@ -152,12 +188,10 @@ def _lonely(contents: Contents) -> list[Check]:
     if not alone or contents.found.n_samples == 1:
         return []
     told = [f"{contents.component_names[j]} (in {contents.sample_names[held[:, j].argmax()]})" for j in alone]
-    text = (
-        f"{listed(told, 5)}: held by one sample each, so no other confirms what such a component looks like."
-    )
+    text = f"{listed(told, 5)}: held by one {contents.row} each, so no other confirms what it looks like."
     if len(alone) == 1:
-        text = f"{told[0]} is held by one sample only, so no other confirms what it looks like."
-    return [Check(CARE, "Single samples", text, "profiles")]
+        text = f"{told[0]} is held by one {contents.row} only, so no other confirms what it looks like."
+    return [Check(CARE, f"Single {contents.row}s", text, "profiles")]
 
 
 def _certificate(contents: Contents) -> list[Check]:
@@ -165,7 +199,7 @@ def _certificate(contents: Contents) -> list[Check]:
     certificate = contents.certificate
     if certificate is None or certificate.verdict != "unsupported":
         return []
-    return [Check(CARE, "Certificate", certificate.sentence, "certificate")]
+    return [Check(CARE, "Certificate", contents.named(certificate.sentence), "certificate")]
 
 
 def _not_done(subject: str, contents: Contents, key: str, section: str = "") -> Check:

@@ -57,6 +57,7 @@ def with_lowest(values: FloatArray, most: int = DOTS) -> IntArray:
     return np.unique(np.concatenate([evenly(len(values), most), np.argsort(values)[: most // 4]]))
 
 
-def thinned_note(rows: IntArray, n: int, which: str = "") -> str:
-    """That not all n samples are drawn, if so."""
-    return f"Thinned for display: {len(rows):,} of {n:,} samples{which}." if len(rows) < n else ""
+def thinned_note(contents: Contents, rows: IntArray, which: str = "") -> str:
+    """That not all samples are drawn, if so."""
+    n = contents.found.n_samples
+    return f"Thinned for display: {len(rows):,} of {n:,} {contents.row}s{which}." if len(rows) < n else ""

@@ -94,7 +94,7 @@ class Heat extends Cells {
     this.plain = spec.rows.map((_, row) => row);
     this.order = this.plain;
     const tools = html("div", { class: "tools" }, this.box);
-    checkbox("samples alike together", tools, false, (on) => {
+    checkbox(`${this.spec.y_label}s alike together`, tools, false, (on) => {
       this.order = on ? this.alike() : this.plain;
       this.render();
     });
@@ -192,6 +192,9 @@ class Maps extends Cells {
       fill(canvas, this.columns, this.rows, (i) => this.pixel(index, i));
       one.append(label);
     });
+    document.querySelectorAll("canvas[data-map]").forEach((canvas) => {
+      fill(canvas, this.columns, this.rows, (i) => this.pixel(Number(canvas.dataset.map), i));
+    });
   }
 
   value(index, i) {
@@ -224,6 +227,6 @@ class Maps extends Cells {
 
   words(row, column) {
     const value = this.value(this.chosen, row * this.columns + column);
-    return [`row ${row}, column ${column}`, this.spec.names[this.chosen], value === null ? "no sample" : `about ${format(value)}`];
+    return [`row ${row}, column ${column}`, this.spec.names[this.chosen], value === null ? "no pixel" : `about ${format(value)}`];
   }
 }

@@ -21,8 +21,8 @@ def build(contents: Contents) -> Iterator[Block | None]:
     if found is None:
         return
     yield (
-        "Amounts in units, learned from samples whose amounts are known. Intervals hold the error of the sample "
-        "and of the calibration; amounts.csv lists them."
+        f"Amounts in units, learned from {contents.row}s whose amounts are known. Intervals hold the error "
+        f"of the {contents.row} and of the calibration; amounts.csv lists them."
     )
     yield Points(found.notes())
     charts = [_against_known(found, a, contents) for a in range(min(len(found.names), MOST_CHARTS))]
@@ -49,7 +49,7 @@ def _against_known(found: Calibration, a: int, contents: Contents) -> Plane:
     return Plane(
         name=f"known-{a}",
         title=found.names[a],
-        alt=f"Predicted against known amounts of {several(len(rows), 'sample')}: on the line where both agree.",
+        alt=f"Predicted against known amounts of {several(len(rows), contents.row)}: on the line if they agree.",
         x_label=f"known{unit}",
         y_label=f"predicted{unit}",
         series=tuple(series),

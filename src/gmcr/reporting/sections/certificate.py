@@ -31,24 +31,24 @@ PLAINLY |= {
 def build(contents: Contents) -> Iterator[Block | None]:
     certificate = contents.certificate
     if certificate is not None:
-        yield Text(certificate.sentence, "strong")
+        yield Text(contents.named(certificate.sentence), "strong")
         constants = ", ".join(f"{name} = {number(value)}" for name, value in certificate.constants.items())
         read_off = f" Read off the solution, not given: {', '.join(certificate.read_off)}."
         read_off = read_off if certificate.read_off else ""
         yield f"Model: {constants}; α = {number(certificate.alpha)}.{read_off}"
-        yield _conditions(certificate)
+        yield _conditions(contents, certificate)
     yield missing(contents, "certificate", "Certificate")
 
 
-def _conditions(certificate: Certificate) -> Listing:
+def _conditions(contents: Contents, certificate: Certificate) -> Listing:
     rows = [
         [
-            Cell(str(row.name)),
-            Cell(PLAINLY.get(str(row.name), "")),
+            Cell(contents.named(str(row.name))),
+            Cell(contents.named(PLAINLY.get(str(row.name), ""))),
             Cell(str(row.status), status=str(row.status)),
             number_cell(row.value),
             number_cell(row.threshold),
-            Cell(re.sub(r"\binf\b", "∞", str(row.note or ""))),
+            Cell(contents.named(re.sub(r"\binf\b", "∞", str(row.note or "")))),
         ]
         for row in certificate.conditions.itertuples(index=False)
     ]

@@ -25,7 +25,7 @@ OWN_COLUMNS = 6  # components up to which each has a column in the table of samp
 
 
 def build(contents: Contents) -> Iterator[Block | None]:
-    yield "How much of each component a sample holds, in units of profiles of unit norm."
+    yield f"How much of each component a {contents.row} holds, in units of profiles of unit norm."
     yield heat_chart(contents)
     yield maps_chart(contents)
     yield _samples(contents)
@@ -35,14 +35,14 @@ def heat_chart(contents: Contents, most: int = HEAT_ROWS) -> Heat:
     """Samples by components; most : rows."""
     found, names = contents.found, contents.sample_names
     rows = evenly(found.n_samples, most)
-    note = thinned_note(rows, found.n_samples, ", evenly spread")
+    note = thinned_note(contents, rows, ", evenly spread")
     return Heat(
         name="concentrations",
         title="Concentrations",
-        alt=f"Heat map of {several(len(rows), 'sample')} by {several(found.n_components, 'component')}: the "
-        "darker, the more of it. White means that the sample does not hold the component.",
+        alt=f"Heat map of {several(len(rows), contents.row)} by {several(found.n_components, 'component')}: the "
+        f"darker, the more of it. White means that the {contents.row} does not hold the component.",
         x_label="component",
-        y_label="sample",
+        y_label=contents.row,
         value_label="concentration",
         rows=tuple(names[m] for m in rows),
         columns=contents.component_names,
@@ -81,8 +81,9 @@ def lines_chart(contents: Contents, layout: Layout, label: str = "order") -> Pla
     return Plane(
         name="lines",
         title="Concentrations",
-        alt=f"Concentrations of {several(found.n_components, 'component')} in {found.n_samples:,} samples{runs}.",
-        x_label="sample" if layout.order is None else label,
+        alt=f"Concentrations of {several(found.n_components, 'component')} in "
+        f"{several(found.n_samples, contents.row)}{runs}.",
+        x_label=contents.row if layout.order is None else label,
         y_label="concentration",
         series=series,
         whole=layout.order is None,
@@ -104,7 +105,7 @@ def maps_chart(contents: Contents, most: int = MAP_PIXELS) -> Maps | None:
         name="maps",
         title="Concentration maps",
         alt=f"Maps of {several(found.n_components, 'component')} over {height} x {width} pixels: the darker, "
-        "the more of it. Grey means that there is no sample.",
+        "the more of it. Grey means that there is no pixel.",
         value_label="concentration",
         names=contents.component_names,
         values=pictures,
@@ -121,11 +122,11 @@ def _samples(contents: Contents) -> Listing:
         first = np.argsort(doubt, kind="stable")[: MOST_ROWS // 2]
         rows = np.unique(np.concatenate([first, evenly(found.n_samples, MOST_ROWS // 2)]))
         note = (
-            f"{len(rows):,} of {found.n_samples:,} samples are listed: those whose supports are least sure, and "
-            "others evenly spread. concentrations.csv holds all."
+            f"{len(rows):,} of {found.n_samples:,} {contents.row}s are listed: those whose supports are least "
+            "sure, and others evenly spread. concentrations.csv holds all."
         )
     own = found.n_components <= OWN_COLUMNS
-    columns = texts("sample")
+    columns = texts(contents.row)
     columns += numbers(*names) if own else [*numbers("components"), Column("holds", wordy=True)]
     facts: list[tuple[Column, Any, Callable[[Any], Cell]]] = [
         (Column("confidence", numeric=True), contents.confidence, fixed_cell),
@@ -144,7 +145,8 @@ def _samples(contents: Contents) -> Listing:
         else:
             row += [count_cell(np.count_nonzero(found.concentrations[m])), Cell(holds(contents, m))]
         listed.append(row + [tell(values[m]) for _, values, tell in told])
-    caption = "Samples: concentrations with standard errors, confidence in the list of components, and fit"
+    what = f"{contents.row.capitalize()}s"
+    caption = f"{what}: concentrations with standard errors, confidence in the list of components, and fit"
     return Listing("samples", caption, columns, listed, note, tall=True)
 
 

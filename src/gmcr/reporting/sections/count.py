@@ -22,14 +22,14 @@ VALUES = 30  # singular values drawn, or three times the count
 def build(contents: Contents) -> Iterator[Block | None]:
     rank, path = contents.rank, contents.found.path
     if contents.count is not None:
-        yield str(contents.count).splitlines()[0]
+        yield contents.named(str(contents.count).splitlines()[0])
     if rank is not None:
-        yield _rank_words(rank)
+        yield _rank_words(contents, rank)
     charts = chances_chart(contents), _values(contents), costs_chart(contents), halves_chart(contents)
     yield Row([chart for chart in charts if chart is not None])
     if rank is not None:
-        yield _rules(rank)
-        yield from (Text(note, "note") for note in rank.notes)
+        yield _rules(contents, rank)
+        yield from (Text(contents.named(note), "note") for note in rank.notes)
     yield missing(contents, "rank", "Rank rules")
     if path is None:
         yield Text("The solver kept no path.", "missing")
@@ -38,9 +38,13 @@ def build(contents: Contents) -> Iterator[Block | None]:
         yield replace(listing, tall=True, folded=f"The path, {len(path)} solutions")
 
 
-def _rank_words(rank: RankReport) -> str:
+def _rank_words(contents: Contents, rank: RankReport) -> str:
     """What the rank rules say together."""
-    place = "for samples as they are" if rank.scaling == "as is" else f"under the scaling “{rank.scaling}”"
+    place = (
+        f"for {contents.row}s as they are"
+        if rank.scaling == "as is"
+        else f"under the scaling “{rank.scaling}”"
+    )
     if not rank.white:
         return (
             f"The rank rules suggest {rank.count}, with little weight: what they leave over does not look "
@@ -135,8 +139,8 @@ def halves_chart(contents: Contents) -> Plane | None:
     told = ", ".join(f"{count:.0f}: {cosine:.3f}" for count, cosine in pairs)
     return Plane(
         name="halves",
-        title="Profiles from halves of the samples",
-        alt=f"Smallest cosine between profiles found in two halves of the samples, by count. {told}.",
+        title=f"Profiles from halves of the {contents.row}s",
+        alt=f"Smallest cosine between profiles found in two halves of the {contents.row}s, by count. {told}.",
         x_label="components",
         y_label="smallest cosine",
         series=(Series("cosine", counts, cosines, "line+points"),),
@@ -148,7 +152,7 @@ def halves_chart(contents: Contents) -> Plane | None:
     )
 
 
-def _rules(rank: RankReport) -> Listing:
+def _rules(contents: Contents, rank: RankReport) -> Listing:
     scalings = list(dict.fromkeys(scaling for _, scaling in rank.counts))
     columns = texts("rule") + numbers(*(name + " (best)" * (name == rank.scaling) for name in scalings))
     rows = [
@@ -156,7 +160,8 @@ def _rules(rank: RankReport) -> Listing:
         for rule, words in RULES.items()
         if any((rule, scaling) in rank.counts for scaling in scalings)
     ]
-    return Listing("rank", "Rank rules: the count under each scaling of the samples", columns, rows)
+    caption = f"Rank rules: the count under each scaling of the {contents.row}s"
+    return Listing("rank", caption, columns, rows)
 
 
 SECTIONS.add(

@@ -15,22 +15,23 @@ from gmcr.validation import BoolArray, FloatArray
 
 
 def build(contents: Contents) -> Iterator[Block | None]:
+    row = contents.row
     if contents.ratio is not None and contents.known is not None:
         yield (
-            "What is left of each sample, against its noise: 1 is noise alone. A sample that leaves more may "
+            f"What is left of each {row}, against its noise: 1 is noise alone. A {row} that leaves more may "
             "hold something else."
         )
         yield ratios_chart(contents, contents.ratio, contents.known)
         worst = _worst(contents)
         if worst:
-            yield Text("The samples that fit worst", "heading")
+            yield Text(f"The {row}s that fit worst", "heading")
             yield Row(worst, "worst")
-    yield missing(contents, "fit", "Fit of each sample")
+    yield missing(contents, "fit", f"Fit of each {row}")
 
 
 def ratios_chart(contents: Contents, ratio: FloatArray, known: BoolArray, most: int = DOTS) -> Plane:
     """Residual over noise of each sample, those apart that leave more than noise; most : samples."""
-    names, rows = contents.sample_names, with_lowest(-ratio, most)
+    names, row, rows = contents.sample_names, contents.row, with_lowest(-ratio, most)
     parts = [("explained", rows[known[rows]], 0), ("more than noise left", rows[~known[rows]], 1)]
     series = []
     for name, part, place in parts:
@@ -39,16 +40,16 @@ def ratios_chart(contents: Contents, ratio: FloatArray, known: BoolArray, most: 
             series.append(Series(name, part.astype(float), ratio[part], "points", labels=labels, place=place))
     return Plane(
         name="fit",
-        title="Residual of each sample",
-        alt=f"Residual over noise of each sample, median {np.median(ratio):.2f}, largest {ratio.max():.3g}; "
-        f"{several(int((~known).sum()), 'sample')} of {len(ratio)} leave more than noise.",
-        x_label="sample",
+        title=f"Residual of each {row}",
+        alt=f"Residual over noise of each {row}, median {np.median(ratio):.2f}, largest {ratio.max():.3g}; "
+        f"{several(int((~known).sum()), row)} of {len(ratio)} leave more than noise.",
+        x_label=row,
         y_label="residual / noise",
         series=tuple(series),
         rules=(Rule(1.0, "noise alone"),),
         log=bool(ratio.max() > 20 * max(np.median(ratio), 1e-12) and ratio.min() > 0),
         whole=True,
-        note=thinned_note(rows, len(ratio), ", the worst among them"),
+        note=thinned_note(contents, rows, ", the worst among them"),
     )
 
 
@@ -66,7 +67,7 @@ def sample_chart(contents: Contents, m: int, measured: FloatArray, chart: str, m
     """A sample as measured (channels,), as fitted, and what is left; most : points of a line."""
     axis, label, falls = contents.axis
     fit = contents.found.concentrations[m] @ contents.found.components
-    name = contents.sample_names[m]
+    name = f"{contents.row.capitalize()} {contents.sample_names[m]}"
     kinds, series = [("measured", measured, -1), ("fit", fit, 0), ("residual", measured - fit, 1)], []
     for kind, values, colour in kinds:
         rows = thinned(values, most)
@@ -75,8 +76,8 @@ def sample_chart(contents: Contents, m: int, measured: FloatArray, chart: str, m
     note = f"Thinned for display: at most {most:,} of {len(axis):,} channels a line."
     return Plane(
         name=chart,
-        title=f"Sample {name}",
-        alt=f"Sample {name}, measured and fitted, and the difference{ratio}.",
+        title=name,
+        alt=f"{name}, measured and fitted, and the difference{ratio}.",
         x_label=label,
         y_label="signal",
         series=tuple(series),

@@ -23,7 +23,7 @@ LAWS = {
 
 
 def build(contents: Contents) -> Iterator[Block | None]:
-    yield _law_words(contents.found.noise_law)
+    yield contents.named(_law_words(contents.found.noise_law))
     yield _noise(contents)
 
 
@@ -46,14 +46,14 @@ def _noise(contents: Contents) -> Plane | None:
     names = tuple(contents.sample_names[m] for m in rows)
     return Plane(
         name="noise",
-        title="Noise of each sample",
-        alt=f"Noise of each sample, from {number(noise.min())} to {number(noise.max())}, median "
+        title=f"Noise of each {contents.row}",
+        alt=f"Noise of each {contents.row}, from {number(noise.min())} to {number(noise.max())}, median "
         f"{number(np.median(noise))}.",
-        x_label="sample" if sizes is None else "size of the sample (root mean square)",
+        x_label=contents.row if sizes is None else f"size of the {contents.row} (root mean square)",
         y_label="noise σ",
         series=(Series("noise", at, noise[rows], "points", labels=names),),
         whole=sizes is None,
-        note=thinned_note(rows, len(noise)),
+        note=thinned_note(contents, rows),
     )
 
 

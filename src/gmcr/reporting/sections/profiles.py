@@ -93,13 +93,11 @@ def _components(contents: Contents) -> Listing:
     found, names = contents.found, contents.component_names
     axis, label, _ = contents.axis
     C, S, held = found.concentrations, found.components, found.supports.sum(axis=0)
-    total, signal = np.abs(C).sum(axis=0), np.linalg.norm(C, axis=0)
-    whole = np.sqrt(max(float(np.sum((C.T @ C) * (S @ S.T))), 0.0))  # ‖C S‖, without the memory of C S
-    share = signal / max(whole, np.finfo(float).tiny)
+    total, share = np.abs(C).sum(axis=0), contents.shares
     peak = np.abs(S).argmax(axis=1)
     columns = texts("component") + texts("match in the library") * bool(contents.names)
     columns += [Column("profile", pictures=True)]
-    columns += numbers("samples", "mean concentration", "share of signal", "largest at")
+    columns += numbers(f"{contents.row}s", "mean concentration", "share of signal", "largest at")
     if contents.profile_errors is not None:
         columns += numbers("error of peak")
     if contents.ambiguity is not None:
@@ -119,7 +117,10 @@ def _components(contents: Contents) -> Listing:
         if contents.ambiguity is not None:
             row.append(Cell(_different(contents.ambiguity.bands[j])))
         rows.append(row)
-    caption = f"Components, the one with the most signal first; where a profile is largest is told by {label}"
+    caption = (
+        f"Components, the one with the most signal first; shares are of the signal that was found"
+        f"{', without its sign' if found.signed else ''}; where a profile is largest is told by {label}"
+    )
     return Listing("components", caption, columns, rows, tall=True)
 
 
@@ -142,8 +143,13 @@ def _different(band: Band) -> str:
     if not np.isfinite(band.min):
         return "yes"
     if not np.isfinite(band.max):
-        return f"yes: {band.min:.1%} of the signal or more"
-    return f"yes: {band.min:.1%} to {band.max:.1%} of the signal"
+        return f"yes: {_times(band.min, band)} times as strong or more"
+    return f"yes: {_times(band.min, band)} to {_times(band.max, band)} times as strong"
+
+
+def _times(share: float, band: Band) -> str:
+    """An end of a band, over what the solution has."""
+    return number(share / band.share if band.share else np.nan, 2)
 
 
 SECTIONS.add("profiles", Section("Profiles", 20, build, figures=("profiles",)))

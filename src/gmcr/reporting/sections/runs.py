@@ -23,12 +23,12 @@ def build(contents: Contents) -> Iterator[Block | None]:
         return
     n_samples = contents.found.n_samples
     layout = Layout.of(contents.runs, contents.order, n_samples)
-    names = layout.names or ("all samples",)
+    names = layout.names or (f"all {contents.row}s",)
     so_many = several(len(names), "run")
     if layout.order is None:
-        yield f"{so_many} of samples. No order of the samples was given, so there is none to draw."
+        yield f"{so_many} of {contents.row}s. No order of them was given, so there is none to draw."
     else:
-        yield f"How much of each component there is over the order of the samples, in {so_many}."
+        yield f"How much of each component there is over the order of the {contents.row}s, in {so_many}."
         shown = list(zip(names, layout.series(n_samples)))[:MOST_CHARTS]
         yield Row([_over_order(contents, layout.order, *one, k) for k, one in enumerate(shown)], "runs")
         if len(names) > len(shown):
@@ -48,9 +48,9 @@ def _over_order(contents: Contents, order: np.ndarray, name: str, rows: IntArray
     return Plane(
         name=f"run-{k}",
         title=name,
-        alt=f"Concentrations of {several(len(series), 'component')} in {several(len(rows), 'sample')}, in order. "
-        f"Largest: {', '.join(tops) or 'none'}.",
-        x_label="order",
+        alt=f"Concentrations of {several(len(series), 'component')} in {several(len(rows), contents.row)}, in "
+        f"order. Largest: {', '.join(tops) or 'none'}.",
+        x_label=contents.row_label or "order",
         y_label="concentration",
         series=tuple(series),
         note=f"The {len(drawn)} components with the most signal; {left} are not drawn." if left else "",

@@ -12,7 +12,8 @@ from gmcr.reporting.words import listed
 
 def build(contents: Contents) -> Iterator[Block | None]:
     counts, examples = contents.pair_counts, contents.pair_examples
-    yield "Two samples isolate a component when it is all they have in common: they pin it to one profile."
+    row = contents.row
+    yield f"Two {row}s isolate a component when it is all they have in common: they pin it to one profile."
     if contents.groups:
         yield Points(groups(contents), _groups_mean(contents))
     elif counts is not None:
@@ -24,7 +25,7 @@ def build(contents: Contents) -> Iterator[Block | None]:
 
 def groups(contents: Contents) -> list[str]:
     """A sentence for each group of components that the samples never separate."""
-    held, names = contents.found.supports.sum(axis=0), contents.component_names
+    held, names, row = contents.found.supports.sum(axis=0), contents.component_names, contents.row
     told = []
     for group in contents.groups:
         # Those with the fewest samples are in no sample without all the others.
@@ -32,7 +33,7 @@ def groups(contents: Contents) -> list[str]:
         free = [j for j in group if j not in bound]
         which = listed([names[j] for j in bound], 12)
         if len(group) == 1:
-            told.append(f"{which}: nothing always comes with it, yet no two samples have it alone in common.")
+            told.append(f"{which}: nothing always comes with it, yet no two {row}s have it alone in common.")
         elif not free:
             told.append(f"{which} always occur together.")
         else:
@@ -43,12 +44,17 @@ def groups(contents: Contents) -> list[str]:
 
 def _groups_mean(contents: Contents) -> str:
     """What it means that samples never separate some components."""
+    row = contents.row
     members = {j for group in contents.groups for j in group}
-    if contents.ambiguity is not None and all(contents.ambiguity.bands[j].closed for j in members):
-        return "No two samples single out these components; all samples together do, if their supports are right:"
+    if contents.ambiguity is not None and all(
+        band.closed or band.within_noise for band in (contents.ambiguity.bands[j] for j in members)
+    ):
+        return (
+            f"No two {row}s single out these components; all {row}s together do, if their supports are right:"
+        )
     return (
-        "Some components are never separated by these samples, so that part of one may be counted to another and "
-        "the samples still fit:"
+        f"Some components are never separated by these {row}s, so that part of one may be counted to another and "
+        f"the {row}s still fit:"
     )
 
 
@@ -58,14 +64,14 @@ def _pairs(contents: Contents, counts: IntArray, examples: IntArray) -> Listing:
     limits = None
     if contents.certificate is not None and len(contents.certificate.components):
         limits = contents.certificate.components["detection_limit"].tolist()
-    columns = texts("component") + numbers("samples", "isolating pairs") + texts("for example")
+    columns = texts("component") + numbers(f"{contents.row}s", "isolating pairs") + texts("for example")
     columns += numbers("detection limit") if limits is not None else []
     rows = []
     for j, name in enumerate(names):
         pair = [samples[m] for m in examples[j].tolist() if m >= 0]
         row = [Cell(name), count_cell(held[j]), count_cell(counts[j]), Cell(" and ".join(pair) or "none")]
         rows.append(row if limits is None else [*row, number_cell(limits[j])])
-    caption = "Pairs of samples that have nothing but this component in common"
+    caption = f"Pairs of {contents.row}s that have nothing but this component in common"
     return Listing("pairs", caption, columns, rows, tall=True)
 
 

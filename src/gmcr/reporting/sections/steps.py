@@ -9,17 +9,18 @@ import numpy as np
 from gmcr.reporting.charts import Plane, Series
 from gmcr.reporting.contents import Contents
 from gmcr.reporting.section import SECTIONS, Block, Points, Row, Section
+from gmcr.reporting.words import several
 from gmcr.text import POINTS, thinned
 from gmcr.validation import FloatArray
 
 
 def build(contents: Contents) -> Iterator[Block | None]:
     if not contents.steps:
-        yield "None that this report knows of: the samples were unmixed as they came."
+        yield f"None that this report knows of: the {contents.row}s were unmixed as they came."
         return
     yield (
-        "Before they were unmixed, all samples went through these steps, in this order; what is told below of "
-        "profiles, concentrations and noise is after them. New samples go through them too."
+        f"Before they were unmixed, all {contents.row}s went through these steps, in this order; what is told "
+        f"below of profiles, concentrations and noise is after them. New {contents.row}s go through them too."
     )
     yield Points(contents.steps)
     charts = steps_charts(contents)
@@ -54,14 +55,15 @@ def _chart(
     for place, (row, values) in enumerate(zip(rows, samples)):
         there = np.flatnonzero(~np.isnan(values))
         chosen = there[thinned(values[there], most)]
-        series.append(Series(f"sample {row}", at[chosen], values[chosen], place=place))
+        series.append(Series(f"{contents.row} {row}", at[chosen], values[chosen], place=place))
     gaps = int(np.isnan(samples).sum())
     missing = f" {gaps:,} of their entries are missing and left out." if gaps else ""
     note = f"Thinned for display: at most {most:,} of {len(at):,} channels a line." if len(at) > most else ""
     return Plane(
         name=name,
         title=title,
-        alt=f"{title}: {len(rows)} samples, from {np.nanmin(samples):.3g} to {np.nanmax(samples):.3g}.{missing}",
+        alt=f"{title}: {several(len(rows), contents.row)}, from {np.nanmin(samples):.3g} to "
+        f"{np.nanmax(samples):.3g}.{missing}",
         x_label=label,
         y_label="signal",
         series=tuple(series),
