@@ -139,7 +139,8 @@ def _uniqueness(contents: Contents) -> Check:
             return Check(GOOD, subject, text, "separation")
         which = listed([names[j] for j in loose])
         verb = "could look different" if len(loose) == 1 else "could each look different"
-        return Check(CARE, subject, f"{which} {verb} and fit as well.", "separation")
+        text = f"At the ends of the bands, {which} {verb} and fit as well."
+        return Check(CARE, subject, text, "separation")
     why = contents.left_out.get("bands")
     rest = "" if why is None else f" Bands of what would fit as well are missing: {why}"
     lonely = sorted({j for group in contents.groups for j in group})
