@@ -1,6 +1,7 @@
 """The estimator GMCR: scikit-learn's contract, every option, what must not change the answer, and real data."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -192,6 +193,17 @@ def test_n_components(mix, model):
     assert asked.count_.decided_by == "you"
     fewer = GMCR(n_components=10).fit(mix.D)
     assert fewer.n_components_ == 10
+
+
+def test_replicates_that_are_no_measurements_of_one_thing_are_doubted():
+    made = make_mixtures(3, 20, snr_db=40, n_features=30, active=(3, 3), random_state=0)
+    with pytest.warns(UserWarning, match="replicates differ by .* times what 3 directions leave over"):
+        GMCR(n_components=3).fit(made.D, replicates=np.zeros(20))
+    again = np.repeat(made.D, 2, axis=0)
+    again += 1e-3 * again.std() * np.random.default_rng(0).standard_normal(again.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GMCR(n_components=3).fit(again, replicates=np.repeat(np.arange(20), 2))
 
 
 def test_n_components_beyond_what_is_there_warns():

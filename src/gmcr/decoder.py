@@ -348,9 +348,10 @@ def _check_allowed(allowed: ArrayLike, n_samples: int, n_slots: int) -> BoolArra
     except ValueError:  # rows of different lengths
         mask = np.empty(0)
     if mask.shape != (n_samples, n_slots) or not np.isin(mask, (0, 1)).all():
+        other = f"shape {mask.shape}" if mask.shape != (n_samples, n_slots) else "other values"
         raise InputError(
             f"allowed must be True or False for each of {n_samples} samples and {n_slots} components, "
-            f"but has shape {mask.shape}."
+            f"but has {other}."
         )
     if not mask.any(axis=1).all():
         raise InputError(

@@ -48,6 +48,7 @@ def check_options(
     """
     require(model.callback is None or callable(model.callback), "callback", "a function", model.callback)
     constraints = model._constraints
+    require(model.n_components is not None, "n_components", 'a whole number or "auto"', None)
     n_components = None if model.n_components == "auto" else check_whole(model.n_components, "n_components")
     n_components = _told_count(constraints, n_components)
     most = model.max_components
