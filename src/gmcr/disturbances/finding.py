@@ -22,10 +22,9 @@ from gmcr.validation import BoolArray, FloatArray, check_samples
 LEVEL = 0.01  # chance of any alarm on a clean table, over all kinds
 KINDS = 5  # that are tested by how far something stands out
 FEWEST = 8  # samples or channels, below which nothing can be told from what the others span
-MASKED = (
-    2.0  # times its limit, from which on a disturbance is masked: what stands out less moves a fit less than
-)
-# noise does, and noise that is not quite as it is taken to be reaches further than it should
+# Times its limit, from which on a disturbance is masked: a margin for noise that is not quite as it is taken to
+# be; chosen, not measured.
+MASKED = 2.0
 AS_MUCH = 0.85  # of what the best band of its own would explain of a sample, that a shift must
 OTHERS = (
     0.5  # of how far a foreign sample stands out, that no other may reach: it moves what is held against them
