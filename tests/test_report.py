@@ -744,7 +744,7 @@ def test_a_models_report_is_the_one_that_fit_writes(fitted, tmp_path, loaded):
         model = GMCR.load(fitted / "run" / "model.gmcr")
     else:
         frame = pd.DataFrame(table.samples, table.sample_names, table.axis)
-        model = GMCR(5, random_state=0, verbose=1, disturbances="tell").fit(frame)
+        model = GMCR(5, random_state=0, verbose=1).fit(frame)
         gmcr.report(table, model, tmp_path / "r.html", source="mix.csv")
     if loaded:
         model.report(table, tmp_path / "r.html", source="mix.csv")

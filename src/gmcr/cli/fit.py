@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 Solver = StrEnum("Solver", ["window", "eb"])
-WhatToDo = StrEnum("WhatToDo", ["tell", "mask", "keep"])
+WhatToDo = StrEnum("WhatToDo", ["keep", "tell", "mask"])
 UsageSchedule = StrEnum("UsageSchedule", ["paper", "window"])
 FILES = f"{SAMPLES} Of several, each is a run of its own, in a folder of its name."
 Files = Annotated[list[Path], place("DATA...", FILES)]
@@ -61,7 +61,7 @@ CONSTRAINT = (
 )
 SIGNED = "Whether profiles and concentrations may be negative."
 DISTURBANCES = (
-    "Spikes, clipped readings, hot channels and the like: told, masked where beyond doubt, or not looked for."
+    "Spikes, clipped readings, hot channels and the like: not looked for, told, or masked where beyond doubt."
 )
 USAGE = "eb: usage weight by the paper's schedule, or inside the window."
 
@@ -103,7 +103,7 @@ def fit(
     blank: steps.Blank = None,
     average: steps.Average = False,
     background: steps.Background = 0,
-    disturbances: Annotated[WhatToDo, option(DISTURBANCES)] = WhatToDo.tell,
+    disturbances: Annotated[WhatToDo, option(DISTURBANCES)] = WhatToDo.keep,
     starts: Annotated[int, option("Number of starting pools.", least=1)] = 1,
     jobs: Annotated[int | None, option("Number of threads.", default="by size")] = None,
     solver: Annotated[
@@ -129,8 +129,8 @@ def fit(
 
     Steps before unmixing (--blank, --despike, --range, --drop, --average, --baseline, --smooth and --derivative,
     --msc, --snv, --normalise) are done in this order, are stored in the model, and are done to new samples too.
-    Ranges are in units of the axis; of samples without one, in channel numbers from 0. What the detector did is
-    looked for first and told; --disturbances mask leaves out what is beyond doubt, which the report says.
+    Ranges are in units of the axis; of samples without one, in channel numbers from 0. --disturbances tell
+    looks first for what the detector did, and mask leaves out what is beyond doubt, which the report says.
 
     \b
     Example:
