@@ -101,7 +101,7 @@ def test_failed_work_exits_with_1(run, files):
         (["synth", "-o", folder / "nowhere" / "out.csv"], "could not be written"),
         (
             ["fit", folder / "signed.csv", "-o", folder / "run", "--unsigned"],
-            "pass --signed for data of both signs",
+            "leave out --unsigned for profiles of both signs, pass --signed for concentrations",
         ),
     ]:
         code, out, err = run(*arguments)

@@ -78,7 +78,7 @@ def refuse_negative(signs: Signs) -> None:
     """Refuse samples that cannot be explained without negative profiles."""
     if signs.matter:
         raise InputError(
-            f"Negative values in data: {signs}; leave signed as it is for profiles of both signs, "
+            f"Negative values in data: {signs}; leave out signed=False for profiles of both signs, "
             "pass signed=True for concentrations of both signs too, or correct the baseline."
         )
 
