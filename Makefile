@@ -23,7 +23,7 @@ help:
 	@echo "make clean   remove the environment and caches"
 
 demo: $(VENV)/.core
-	@echo "Unmixing synthetic Raman spectra; the first run compiles for a minute."
+	@echo "Unmixing synthetic Raman spectra; the first run compiles before it starts."
 	$(BIN)/gmcr demo
 
 test: $(VENV)/.dev browser
@@ -70,7 +70,7 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.created pyproject.toml constraints.txt
-	@echo "Installing gmcr and what it needs (numpy, scipy, numba and others, about 400 MB) into $(VENV): a few minutes."
+	@echo "Installing gmcr and what it needs (numpy, scipy, numba and others, some hundred megabytes) into $(VENV): a few minutes."
 	$(INSTALL) -e . || $(INSTALL) -e .
 	@touch $@
 

@@ -347,8 +347,9 @@ def _check_allowed(allowed: ArrayLike, n_samples: int, n_slots: int) -> BoolArra
         mask = np.asarray(allowed)
     except ValueError:  # rows of different lengths
         mask = np.empty(0)
-    if mask.shape != (n_samples, n_slots) or not np.isin(mask, (0, 1)).all():
-        other = f"shape {mask.shape}" if mask.shape != (n_samples, n_slots) else "other values"
+    fits = mask.shape == (n_samples, n_slots)
+    if not fits or not np.isin(mask, (0, 1)).all():
+        other = "other values" if fits else f"shape {mask.shape}"
         raise InputError(
             f"allowed must be True or False for each of {n_samples} samples and {n_slots} components, "
             f"but has {other}."

@@ -92,12 +92,9 @@ def demo(
             | {"report": str(run.report)}
         )
         return
-    for line in (
-        heading(contents),
-        *answer(contents),
-        verdict(contents),
-    ):  # the answer first, as in the report
-        say(line)
+    say(
+        "\n".join((heading(contents), *answer(contents), verdict(contents)))
+    )  # the answer first, as in the report
     _say_what_is_where(contents)
     say(
         f"\nThat was {len(mix.D)} synthetic Raman spectra of {mix.D.shape[1]} channels, mixtures of up to 4 "

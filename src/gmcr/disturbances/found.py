@@ -42,6 +42,10 @@ class Disturbance:
         sure = "" if np.isinf(self.score) else f", {self.score:.1f} times the noise"
         return f"{self.kind}: {where}{sure}"
 
+    def advice(self) -> str:
+        """The sentence, and what to do."""
+        return f"{self.sentence()} ({WHAT_TO_DO[self.kind]})"
+
 
 @dataclass(frozen=True, eq=False)
 class Disturbances(Sequence[Disturbance]):
@@ -87,4 +91,4 @@ class Disturbances(Sequence[Disturbance]):
     def __str__(self) -> str:
         if not self.found:
             return "No disturbance was found."
-        return "\n".join(f"{one.sentence()} ({WHAT_TO_DO[one.kind]})" for one in self.found)
+        return "\n".join(one.advice() for one in self.found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from gmcr.noise import (
 )
 from gmcr.preprocessing import Chain
 from gmcr.validation import FloatArray, as_labels, check_pool, check_seed, check_whole, require
+from gmcr.window.dense_fit import filled
 from gmcr.window.distinct_samples import distinct_samples
 from gmcr.window.search import Options
 from gmcr.window.signs import Signs
@@ -31,6 +33,7 @@ from gmcr.window.signs import Signs
 if TYPE_CHECKING:
     from gmcr.estimators.window import GMCR
 
+DOUBTED = 5.0  # times what directions leave over; chosen
 SAME_PROFILE = 1 - 1e-9  # cosine from which a profile of a warm start is a fixed one
 
 
@@ -175,6 +178,20 @@ def known_noise(parameter: Any, given: Any, replicates: Any, D: FloatArray, weig
     if isinstance(given, str) or not hasattr(given, "__len__"):
         return KnownNoise(_check_law(given))
     return KnownNoise(law if isinstance(law, str) else law.kind, Sigma.given(given, D))
+
+
+def doubt_replicates(samples: FloatArray, count: int, noise: FloatArray) -> None:
+    """Warn where replicates differ by far more than the best of `count` directions leave over.
+
+    noise : (samples,) as the replicates tell it
+    """
+    rest = np.linalg.svd(filled(samples, count), compute_uv=False)[count:]
+    left, spread = float(np.sqrt(np.square(rest).sum() / samples.size)), float(np.median(noise))
+    if count < min(samples.shape) // 2 and spread > DOUBTED * left:
+        told = (
+            f"replicates differ by {spread / max(left, 1e-300):.0f} times what {count} directions leave over"
+        )
+        warnings.warn(f"{told}; do their labels name measurements of one thing?", stacklevel=3)
 
 
 def _check_law(noise: Any) -> str | NoiseLaw:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gmcr.disturbances import Disturbance, Undisturbed, find_disturbances
-from gmcr.disturbances.found import WHAT_TO_DO
+from gmcr.disturbances import Undisturbed, find_disturbances
 from gmcr.errors import InputError
 from gmcr.estimators.labels import channel_axis, channel_names
 from gmcr.noise import NoiseLaw
@@ -51,8 +50,10 @@ def _undisturbed(model: Any, samples: FloatArray) -> list[Step]:
     if not found:
         return []
     masks = asked == "mask" and any(one.masked for one in found)
-    if told := [one for one in found if not (masks and one.masked) and not _is_empty(one, samples)]:
-        some = "; ".join(f"{one.sentence()} ({WHAT_TO_DO[one.kind]})" for one in told[:NAMED])
+    # A dead channel that is not to be masked reads zero throughout: it says nothing and does no harm.
+    harmful = [one for one in found if one.masked or one.kind != "dead channel"]
+    if told := [one for one in harmful if not (masks and one.masked)]:
+        some = "; ".join(one.advice() for one in told[:NAMED])
         more = f"; and {len(told) - NAMED} more" if len(told) > NAMED else ""
         warnings.warn(
             f"the detector seems to have disturbed the samples, left as they are: {some}{more}.", stacklevel=5
@@ -60,11 +61,6 @@ def _undisturbed(model: Any, samples: FloatArray) -> list[Step]:
     if masks:
         warnings.warn('what the detector did was masked; disturbances="keep" keeps it.', stacklevel=5)
     return [Undisturbed.of(found, samples)] if masks else []
-
-
-def _is_empty(one: Disturbance, samples: FloatArray) -> bool:
-    """Whether it is a channel that reads zero in all samples: it says nothing and does no harm."""
-    return one.kind == "dead channel" and not np.nan_to_num(samples[:, one.channel]).any()
 
 
 def noise_after(chain: Chain, noise: Any, raw: FloatArray) -> Any:

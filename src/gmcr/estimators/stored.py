@@ -12,6 +12,7 @@ import numpy as np
 from gmcr.constraints import Constraints
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
+from gmcr.estimators.steps import DISTURBANCES
 from gmcr.preprocessing import Chain
 from gmcr.schema import (
     Check,
@@ -50,7 +51,7 @@ PARAMETERS = record(
         "r2_band": maybe(many(number(), 2)),
         "closure": flag,
         "background": whole(0),
-        "disturbances": word("mask", "tell", "keep"),
+        "disturbances": word(*DISTURBANCES),
         "steps": maybe(many(record({"kind": text}))),
         "constraints": maybe(many(record({"kind": text}))),
     },

@@ -30,7 +30,13 @@ from gmcr.estimators.base import Samples, Solver
 from gmcr.estimators.by_run import areas_of, layout_of
 from gmcr.estimators.fitted_on import FittedOn, at_count
 from gmcr.estimators.labels import known_names, sample_names
-from gmcr.estimators.parameters import check_constraints, check_options, given_constraints, known_noise
+from gmcr.estimators.parameters import (
+    check_constraints,
+    check_options,
+    doubt_replicates,
+    given_constraints,
+    known_noise,
+)
 from gmcr.estimators.quantities import amounts_finder, calibrate_by_constraint, calibrated
 from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
 from gmcr.estimators.stored import check_header, check_model, check_rates
@@ -42,7 +48,6 @@ from gmcr.storage import Arrays, Header
 from gmcr.trust import Answer, Trust, trusted
 from gmcr.validation import FloatArray, check_pool
 from gmcr.window.checkpoint import Checkpoint, remembering
-from gmcr.window.dense_fit import filled
 from gmcr.window.distinct_samples import check_sample_weight, distinct_samples
 from gmcr.window.evidence import Evidence
 from gmcr.window.frozen_pool import FrozenPool, Noise
@@ -56,7 +61,6 @@ from gmcr.window.solver import Solution
 INTERRUPTED = "The fit was interrupted before all evidence was there."
 NOT_WEIGHED = "Some profiles were given: how likely other counts are is not known."
 
-DOUBTED = 5.0  # times what directions leave over; how much of each was taken makes replicates differ by less
 OBEYED = 1e-9  # relative violation of a constraint that is rounding
 WITH_SAMPLES = ("decoding_", "_fitted_on", "_others")  # attributes that a copy does not hold
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
@@ -275,16 +279,16 @@ class GMCR(Solver):
             solution = replace(solution, law=law_of_one(self.chain_, solution.law))
             asked, count = options.n_components, solution.state.count
             if asked is not None and count != asked:
-                told = f"{asked} components were asked for, but only {count} were found"
-                told += (
-                    ", as many as the table has samples or channels." if count == min(samples.shape) else "."
+                all_there_are = ", as many as the table has samples or channels" * (
+                    count == min(samples.shape)
                 )
+                told = f"{asked} components were asked for, but only {count} were found{all_there_are}."
                 warnings.warn(told, stacklevel=2)
             fitted = constrained_fit(Table(samples, weight, layout), self._constraints, solution)
             self.rates_ = None if fitted is None else fitted.rates
             self._learn(D, samples, rows, layout, known.sigma, solution, fitted)
             if replicates is not None:
-                self._doubt_replicates(samples)
+                doubt_replicates(samples, self.n_components_, self.noise_)
             self._fitted_on = FittedOn(D, self.get_params(deep=False), *beside)
             self._told_to_fit, self._others = self._fitted_on.told, {}
             calibrate_by_constraint(self)
@@ -448,18 +452,6 @@ class GMCR(Solver):
         return self._as_fractions(self.decode(D).concentrations)
 
     # The work
-
-    def _doubt_replicates(self, samples: FloatArray) -> None:
-        """Say where replicates differ by far more than so many directions leave over: may they be others?"""
-        k = self.n_components_
-        rest = np.linalg.svd(filled(samples, k), compute_uv=False)[k:]
-        left = float(np.sqrt(np.square(rest).sum() / samples.size))
-        spread = float(np.median(self.noise_))
-        if k < min(samples.shape) // 2 and spread > DOUBTED * left:
-            told = (
-                f"replicates differ by {spread / max(left, 1e-300):.0f} times what {k} directions leave over"
-            )
-            warnings.warn(f"{told}; do their labels name measurements of one thing?", stacklevel=3)
 
     def _tell_signs(self, signs: Signs) -> None:
         """Say what was made of negative values that are more than noise, or refuse them."""
