@@ -54,7 +54,8 @@ SINGLE = {
 
 def as_met(tables: list[Table]) -> list[Table]:
     """The tables as often as their counts are taken to be met."""
-    return [table for table in tables if is_met(table["seed"], table["true"], table["kinds"])]
+    facts = "seed", "true", "kinds", "stands_out"
+    return [table for table in tables if is_met(*(table[fact] for fact in facts))]
 
 
 # Judging

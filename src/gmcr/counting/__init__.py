@@ -6,6 +6,7 @@ fits.py          of short non-negative fits
 cleaning.py      a table without spikes and odd samples
 left_over.py     of what is left beyond each count
 likeness.py      of directions that a disturbance would make
+by_sample.py     of what a disturbance would leave of each sample
 neighbours.py    of samples that are alike
 gathered.py      these and what the solver's search says: a row per count
 net.py           what was learned from simulated tables, as plain arrays (weights.npz)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+from gmcr.counting.by_sample import of_samples
 from gmcr.counting.cleaning import cleaned
 from gmcr.counting.fits import of_fits
 from gmcr.counting.left_over import of_blocks, of_law, of_shifts
@@ -53,6 +54,7 @@ def cheap_numbers(X: FloatArray, most: int, seed: int = 0) -> dict[str, FloatArr
     found |= of_law(clean, clean_parts, most, seed)
     found |= of_blocks(white, most, seed)
     found |= of_likeness(clean_parts, most, seed)
+    found |= of_samples(clean, clean_parts, most, seed)
     found |= of_neighbours(clean_parts, marchenko_pastur(parts[1], (m, d))[0].count, most)
     found |= _of_vectors(U, Vt, most)
     found |= _of_halves(X, most, seed)
