@@ -437,7 +437,7 @@ def test_wrong_input_is_named(mix):
             GMCR().fit(D)
     for arguments, message in [
         ({"noise": np.ones(3)}, "noise must be one number or 84"),
-        ({"noise": np.ones((3, 3))}, "noise per entry must have the samples' shape"),
+        ({"noise": np.ones((3, 3))}, "one per entry"),
         ({"noise": [[1.0], [1.0, 2.0]]}, "noise has rows of different lengths"),
         ({"noise": Sigma(np.ones(3))}, r"noise must be for samples of shape \(84, 96\), not \(3,\)"),
         ({"replicates": [[1], [1, 2]]}, "replicates must be a list of labels"),

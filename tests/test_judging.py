@@ -5,7 +5,7 @@ import pytest
 
 from gmcr import GMCR, make_measured
 from gmcr.noise import Counts, Instrument
-from gmcr.window.judging import _by_projection, _projected, tells_of_counts
+from gmcr.window.judging import _by_projection, _expected, _projected, tells_of_counts
 
 MEMBERS = {
     "a": (1e-2, 0, 0),
@@ -42,6 +42,23 @@ def test_entries_without_noise_do_not_refuse_a_law():
     found = GMCR(n_components=3).fit(made.D).noise_law_
     assert (found.kind, found.level, found.gain) == ("instrument", 0, 0)
     assert found.slope == pytest.approx(0.05, rel=0.05)
+
+
+@pytest.mark.parametrize("member", ["g", "b", "gb"])
+def test_a_fit_of_zero_is_no_level(member):
+    """Where noise is larger than the signal, a signal whose fit is zero has noise all the same."""
+    made = make_measured(3, 80, 100, 138, law=Instrument(*MEMBERS[member]), disturbed=False)
+    assert GMCR(n_components=3, noise="instrument").fit(made.D).noise_law_.level == 0
+
+
+def test_the_expected_signal_is_the_mean_of_what_is_not_negative():
+    fit, error = np.array([-30.0, -1.0, 0.0, 0.5, 40.0]), 0.7
+    grid = np.linspace(0, 60, 600_001)
+    weight = np.exp(-0.5 * ((grid - fit[1:, None]) / error) ** 2)
+    mean = (weight * grid).sum(axis=1) / weight.sum(axis=1)
+    found = _expected(fit, np.full(5, error**2))
+    np.testing.assert_allclose(found[1:], mean, rtol=1e-3)
+    assert 0 < found[0] < found[1]
 
 
 def test_scale_scales_the_law():

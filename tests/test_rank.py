@@ -370,3 +370,10 @@ def test_disagreement_is_said():
 def test_bad_tables_are_refused(D, message):
     with pytest.raises(InputError, match=message):
         estimate_rank(D)
+
+
+def test_levelling_of_a_table_that_has_no_noise():
+    """As of readings in coarse steps: most samples and channels have nothing left at all."""
+    clean = np.outer(np.arange(1.0, 9.0), np.r_[np.zeros(3), 1.0:8.0])
+    for scale in (1.0, 1e-150, 1e150):
+        assert np.isfinite(levelled(scale * clean)).all()

@@ -370,6 +370,34 @@ def test_the_shell_averages_samples_of_one_name(run, tmp_path):
     assert code == 0, err
 
 
+def test_the_shell_tells_the_noise_from_replicates(run, tmp_path):
+    D = np.repeat(amounts() @ profiles(), 2, axis=0)
+    D = D + 0.02 * np.random.default_rng(0).standard_normal(D.shape)
+    names = tuple(np.repeat(NAMES, 2))
+    model = GMCR(random_state=0).fit(D, replicates=names)
+    Table(D, AXIS, names).write(tmp_path / "names.csv")
+    own = tuple(f"s{n}" for n in range(len(D)))
+    frame = pd.DataFrame(D, columns=AXIS, index=pd.Index(own, name="sample"))
+    frame.insert(0, "thing", names)
+    frame.to_csv(tmp_path / "column.csv")
+    for by, file in (("names", "names.csv"), ("thing", "column.csv")):
+        where = tmp_path / "data" / by
+        code, out, err = run("fit", tmp_path / file, "-o", where, "--replicates", by, "--json")
+        assert code == 0, err
+        found = json.loads(out)
+        assert (found["samples"], found["components"]) == (48, model.n_components_)
+        assert found["noise_law"]["level"] == pytest.approx(model.noise_law_.level)
+    code, out, err = run(
+        "fit", tmp_path / "column.csv", "-o", where, "--replicates", "thing", "--average", "--force", "--json"
+    )
+    assert code == 0, err
+    assert json.loads(out)["samples"] == 24
+    for told, message in ((["names"], "names no sample twice"), (["other"], "no column 'other'")):
+        code, _, err = run("fit", tmp_path / "column.csv", "-o", tmp_path / "no", "--replicates", *told)
+        assert code in (1, 2)
+        assert message in " ".join(err.split())
+
+
 # Real data, and others' transformers
 
 

@@ -206,7 +206,7 @@ BAD_OPTIONS = {
     ),
     "noise of other shape": (
         {"noise": np.ones((4, 3))},
-        r"noise per entry must have the samples' shape \(3, 4\), .*\(4, 3\)",
+        r"one per entry \(shape \(3, 4\)\), .*\(4, 3\)",
     ),
     "noise of zero at an entry": (
         {"noise": changed(0.0)},

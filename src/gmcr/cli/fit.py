@@ -102,6 +102,7 @@ def fit(
     normalise: steps.NormaliseBy = None,
     blank: steps.Blank = None,
     average: steps.Average = False,
+    replicates: steps.Replicates = None,
     background: steps.Background = 0,
     disturbances: Annotated[WhatToDo, option(DISTURBANCES)] = WhatToDo.keep,
     starts: Annotated[int, option("Number of starting pools.", least=1)] = 1,
@@ -137,7 +138,7 @@ def fit(
       gmcr fit mixtures.csv -o run
       gmcr fit raman.csv -o run --range 400:1800 --despike --baseline asls
       gmcr fit mixtures.csv -o run --fixed library.csv --fixed-names "glucose,lactose"
-      gmcr fit mixtures.csv -o run --known "glucose=g/L"
+      gmcr fit mixtures.csv -o run --known "glucose=g/L" --replicates names
       gmcr fit chromatograms.csv -o run --constraint "unimodal C" --order rows --runs 4
       gmcr fit monday.csv tuesday.csv -o runs
       gmcr fit chromatograms.xlsx -o run --constraint "unimodal C" --order names --sheets
@@ -146,9 +147,9 @@ def fit(
     from gmcr.estimators.window import GMCR
     from gmcr.runs import RunFolder, in_short
 
-    if solver is Solver.eb and (constraint or order or runs):
+    if solver is Solver.eb and (constraint or order or runs or replicates):
         raise typer.BadParameter(
-            "--constraint, --order and --runs are for the window solver; leave out --solver eb."
+            "--constraint, --order, --runs and --replicates are for the window solver; leave out --solver eb."
         )
     if len(files) > 1:
         _each(context, files, output)
@@ -158,7 +159,7 @@ def fit(
     if not as_json:
         print_notes(table.notes)
     asked = steps.Told(
-        range_, drop, baseline, despike, smooth, derivative, snv, msc, normalise, blank, average
+        range_, drop, baseline, despike, smooth, derivative, snv, msc, normalise, blank, average, replicates
     )
     through = asked.steps(table)
     if solver is Solver.eb and (through or background):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gmcr.cli.known import column_of
 from gmcr.cli.options import option
 
 if TYPE_CHECKING:
@@ -42,7 +43,15 @@ Blank = Annotated[
     Path | None,
     typer.Option("--blank", exists=True, help="Subtract this blank, a file of one or several spectra."),
 ]
-Average = Annotated[bool, option("Average samples of the same name.", "--average")]
+Average = Annotated[bool, option("Average samples of the same name, or --replicates.", "--average")]
+Replicates = Annotated[
+    str | None,
+    option(
+        "Samples that measure one thing, whose spread tells the noise: names, those of the same name; "
+        "or a column of DATA with labels.",
+        default="not known",
+    ),
+]
 Background = Annotated[
     int, option("Smooth components to fit in every sample beside the others, such as 3.", least=0)
 ]
@@ -66,6 +75,7 @@ class Told:
     normalise: Size | None
     blank: Path | None
     average: bool
+    measured_again: str | None
 
     def steps(self, table: Table) -> list[Step] | None:
         """In the order in which they go, whatever that of the options; None where there are none."""
@@ -91,12 +101,14 @@ class Told:
         found += [prep.Normalise(self.normalise.value)] if self.normalise is not None else []
         return found or None
 
-    def replicates(self, table: Table) -> Any:
-        """Which samples are measurements of one thing, where they are to be averaged."""
-        if not self.average:
-            return None
+    def replicates(self, table: Table) -> list[str] | None:
+        """Labels of samples, the same for measurements of one thing, where that was told."""
+        by = self.measured_again or ("names" if self.average else None)
+        if by != "names":
+            return None if by is None else [str(label) for label in column_of(by, table)]
         if table.sample_names is None:
-            raise typer.BadParameter("--average needs samples with names; the file has none.")
+            asked = "--average" if self.measured_again is None else "--replicates names"
+            raise typer.BadParameter(f"{asked} needs samples with names; the file has none.")
         return list(table.sample_names)
 
 

@@ -67,13 +67,14 @@ def of_the_table(D: FloatArray, X: FloatArray, counts: np.ndarray, most: int) ->
 
     X : the samples that are looked at, without gaps;  most : the last count that cheap numbers are computed for
     """
+    whole = tells_of_counts(D)
     columns = {
         name: np.concatenate([values, np.full(len(counts) - most, np.nan)])
-        for name, values in cheap_numbers(X, most).items()
+        for name, values in cheap_numbers(X, most, whole).items()
     }
     for name in ("samples", "channels", "smaller side", "negative"):
         columns[name][:] = columns[name][0]
-    columns["whole numbers"] = np.full(len(counts), float(tells_of_counts(D)))
+    columns["whole numbers"] = np.full(len(counts), float(whole))
     columns["count"], columns["count of smaller side"] = counts.astype(float), counts / min(X.shape)
     return columns
 

@@ -16,7 +16,7 @@ from gmcr.counting.left_over import of_blocks, of_law, of_shifts
 from gmcr.counting.likeness import of_likeness
 from gmcr.counting.neighbours import of_neighbours
 from gmcr.counting.ratios import at, digits, log_ratio
-from gmcr.rank import levelled, marchenko_pastur, noise_edge
+from gmcr.rank import levelled, marchenko_pastur, noise_edge, whitened_counts
 from gmcr.validation import FloatArray
 from gmcr.window.first_guess import unit_rows
 
@@ -29,16 +29,16 @@ def candidate_counts(shape: tuple[int, ...], most: int) -> int:
     return max(min(most, min(shape) - 1 - BEYOND), 1)
 
 
-def cheap_numbers(X: FloatArray, most: int, seed: int = 0) -> dict[str, FloatArray]:
+def cheap_numbers(X: FloatArray, most: int, counts: bool = False, seed: int = 0) -> dict[str, FloatArray]:
     """By name, a number for each count from one to `most`; NaN where there is none.
 
-    X : (samples, channels), without gaps
+    X : (samples, channels), without gaps;  counts : whether its noise may be that of counts
     """
     X = _binned(X)
     m, d = X.shape
     found: dict[str, FloatArray] = {}
     U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-    white = levelled(X)
+    white = whitened_counts(X)[0] if counts else levelled(X)
     parts = scipy.linalg.svd(white, full_matrices=False, check_finite=False)
     for name, own in {
         "plain": values,

@@ -20,7 +20,7 @@ SCORINGS = 12
 STANDS = 1e-12  # relative change of the variances from which they stand still
 CLEAR = 10.0  # twice the log-likelihood that a term must bring, beyond what noise alone would
 NAMED, MARKED = 0.06, 0.1  # share of the variance that a term must give, in what share of the entries
-RESOLVED = 1e-6  # of the mean variance
+RESOLVED, TOLD = 1e-6, 1e-4  # of the mean variance: what is seen at all, and what is told apart by its terms
 BEYOND = 9.0  # squares in units of the variance, from which an entry is left out
 CHI2_MEDIAN = float(chi2.median(1))
 KEPT = float(chi2.cdf(BEYOND, 3) / chi2.cdf(BEYOND, 1))  # of the variance, in those that are left
@@ -101,13 +101,13 @@ def _likeliest_terms(terms: FloatArray, seen: FloatArray, sizes: FloatArray, gai
     gain : of counts, which is known: then the second term is given, and is not among those looked for
     """
     candidates = [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]] if gain == 0 else [[], [2]]
-    given = gain * terms[:, 1]
+    given, least = gain * terms[:, 1], TOLD * float(np.average(seen, weights=sizes))
     costs = [_scored(terms[:, used], seen, sizes, given)[1] + CLEAR * len(used) for used in candidates]
     used = candidates[int(np.argmin(costs))]
     while True:
         factors = _scored(terms[:, used], seen, sizes, given)[0]
         parts = terms[:, used] * factors
-        shares = parts / np.maximum(given + parts.sum(axis=1), SMALLEST)[:, None]
+        shares = parts / np.maximum(given + parts.sum(axis=1), max(least, SMALLEST))[:, None]
         marked = np.quantile(shares, 1.0 - MARKED, axis=0)
         if len(used) < 2 or marked.min() >= NAMED:
             break

@@ -40,7 +40,8 @@ class Sigma:
             return cls(np.maximum(check_per_sample(values, len(D), "noise"), rounding_floor(D)))
         if values.shape != D.shape:
             raise InputError(
-                f"noise per entry must have the samples' shape {D.shape}, but has shape {values.shape}."
+                f"noise must be one number, one per sample ({len(D)}), or one per entry (shape {D.shape}), "
+                f"but has shape {values.shape}."
             )
         bad = np.argwhere(~(np.isfinite(values) & (values > 0)) & ~np.isnan(D))
         if bad.size:

@@ -14,6 +14,7 @@ from gmcr.validation import FloatArray
 LEVELLINGS, CLIPPINGS = 5, 3
 MOST_SIGNAL = 12  # directions that may be signal
 LEAST_LEFT, LEAST_POWER = 0.02, 0.01  # of the noise of a sample, and of the usual noise
+ROUNDING = 1e-30  # of the mean square
 FAR = 9.0  # times the variance, at which squares are clipped
 
 
@@ -30,6 +31,8 @@ def levelled(table: FloatArray) -> FloatArray:
             power = left.mean(axis=axis, keepdims=True) / share
             for _ in range(CLIPPINGS):  # a single count far off says little of the others
                 power = np.minimum(left, FAR * power).mean(axis=axis, keepdims=True) / share
-            factor = np.maximum(power, LEAST_POWER * np.median(power))
+            # Of a table that has no noise but rounding, most samples may have nothing left at all.
+            least = max(LEAST_POWER * float(np.median(power)), ROUNDING * float(np.square(scaled).mean()))
+            factor = np.maximum(power, max(least, np.finfo(float).tiny))
             scaled, left = scaled / np.sqrt(factor), left / factor
     return scaled

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from scipy.special import log_ndtr
 
 from gmcr.noise import LAWS, Counts, Instrument, NoiseLaw, Sigma, are_counts, likelier
 from gmcr.validation import FloatArray, evenly
@@ -29,6 +30,7 @@ EXPLAINED = 3.0  # times the noise's variance, left of the median sample
 SMALLEST = 1e-2  # of the typical noise: smaller noise would give an entry all the weight
 BOUND = 0.1  # the same, where a law is checked against what least squares leaves
 LEAST_LEFT = 0.05  # of an entry's noise
+FARTHEST_BELOW = -5.0  # of zero, in errors of the fit
 
 
 @remembered
@@ -106,8 +108,21 @@ def _by_projection(
         sigma = np.maximum(sigma, SMALLEST * np.sqrt(np.mean(np.square(sigma))))
         fit, S, left = _projected(X, S, np.where(present, 1.0 / np.square(sigma), 0.0))
         law = family.estimate(D, fit, D - fit, left)
-    told = float(np.sum(law.variance(fit) * plain, where=present))
-    return (law, fit, left) if told <= OVERSTATED * squares else None
+    if float(np.sum(law.variance(fit) * plain, where=present)) > OVERSTATED * squares:
+        return None
+    errors = (1.0 - left) * np.square(law.sigma(D, fit).entries)
+    return family.estimate(D, _expected(fit, errors), D - fit, left), fit, left
+
+
+def _expected(fit: FloatArray, variance: FloatArray) -> FloatArray:
+    """The signal to be expected where a fit with errors of such variance says so much, and none is negative.
+
+    Where the noise is larger than the signal, a fit of zero is that of a signal that is not, and its noise would
+    pass for a level.
+    """
+    error = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+    z = np.maximum(fit / error, FARTHEST_BELOW)
+    return np.maximum(fit, error * z) + error * np.exp(-0.5 * z**2 - log_ndtr(z)) / np.sqrt(2.0 * np.pi)
 
 
 def _projected(X: FloatArray, S: FloatArray, W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
