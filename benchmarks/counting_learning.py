@@ -15,16 +15,19 @@ from scipy.optimize import minimize_scalar
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
+from counting_tables import NOT_SOUGHT, scales
 from gmcr.counting.net import Net, inputs
 
 Table = dict[str, Any]
-SEEN, ABOUT = 24, 5  # numbers that a member sees in a count's evidence, and counts that it looks at together
-EPOCHS, BATCH, SORTED = 30, 64, 16  # batches, and how many of them are sorted by length together
-RATE, DECAY = 2e-3, 1e-2
+SEEN, ABOUT = 32, 5  # numbers that a member sees in a count's evidence, and counts that it looks at together
+EPOCHS, BATCH, SORTED = 20, 128, 16  # batches, and how many of them are sorted by length together
+RATE, DECAY = 3e-3, 1e-2
+BY_SEARCH, SHOWN = (
+    ("of many", "counts"),
+    4,
+)  # kinds of which the search tells most, and how often each is shown
 LEFT_OUT, COLUMNS_LEFT_OUT = 0.2, 0.3
 MEMBERS, FOLDS = 3, 2
-MIDDLE, HALF_RANGE = 0.5, (0.05, 0.95)  # quantiles
-SMALLEST = 1e-3  # half range of a column
 LEAST = 1e-4  # probability whose logarithm is taken, in scores
 
 
@@ -65,8 +68,12 @@ def _array(weights: torch.Tensor) -> np.ndarray:
 
 
 def learned(tables: Sequence[Table], columns: np.ndarray, members: int = MEMBERS) -> Net:
-    """What all tables teach, as sharp as those that were left out in turn bear out."""
-    folds = np.array([t["seed"] // 2 % FOLDS for t in tables])  # halves are judged by parity
+    """What all tables teach, as sharp as those that were left out in turn bear out.
+
+    Tables without a search are never left out: in use there is one.
+    """
+    # Halves are judged by parity.
+    folds = np.array([t["seed"] // 2 % FOLDS if t["rule"] != NOT_SOUGHT else -1 for t in tables])
     left_out = []
     for fold in range(FOLDS):
         net = taught([t for t, f in zip(tables, folds) if f != fold], columns, members)
@@ -86,7 +93,7 @@ def learned(tables: Sequence[Table], columns: np.ndarray, members: int = MEMBERS
 
 def taught(tables: Sequence[Table], columns: np.ndarray, members: int, sharpness: float = 1.0) -> Net:
     """Members learned from the tables whose true count is a candidate."""
-    tables = [t for t in tables if t["true"] in t["counts"]]
+    tables = [t for t in tables if t["true"] in t["counts"] for _ in range(times_shown(t))]
     values = np.concatenate([t["values"][:, columns] for t in tables]).astype(float)
     middle, scale = scales(values)
     seen = [
@@ -105,14 +112,14 @@ def taught(tables: Sequence[Table], columns: np.ndarray, members: int, sharpness
     )
 
 
-def scales(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The middle and the half range of each column."""
-    middle = np.nan_to_num(np.nanquantile(values, MIDDLE, axis=0))
-    low, high = np.nan_to_num(np.nanquantile(values, HALF_RANGE, axis=0))
-    return middle, np.maximum((high - low) / 2, SMALLEST)
+def times_shown(table: Table) -> int:
+    """Tables without a search outnumber the others, and must not teach to do without it where it tells most."""
+    by_search = table["rule"] != NOT_SOUGHT and any(kind in table["kinds"] for kind in BY_SEARCH)
+    return SHOWN if by_search else 1
 
 
 def member(seen: list[torch.Tensor], true: torch.Tensor, seed: int) -> Member:
+    torch.set_num_threads(1)
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     net = Member(seen[0].shape[1] // 2)

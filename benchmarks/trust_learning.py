@@ -9,7 +9,7 @@ import torch
 from scipy.optimize import minimize_scalar
 from torch import nn
 
-from counting_learning import scales
+from counting_tables import scales
 from gmcr.counting.net import at_one_scale
 from gmcr.trust.learned import Judge
 
