@@ -1,12 +1,15 @@
 """Simulated tables that a model of the count is learned from and judged on, and the evidence on each.
 
-    export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
-    python benchmarks/counting_tables.py benchmarks/evidence/simulated.npz --seeds 0 1000 --jobs 2
-    python benchmarks/counting_tables.py benchmarks/evidence/small.npz --small --seeds 0 2000 --jobs 2
-    python benchmarks/counting_tables.py benchmarks/evidence/counts.npz --counts --seeds 0 400 --jobs 2
-    python benchmarks/counting_tables.py benchmarks/evidence/many.npz --many --seeds 0 150 --jobs 2
-    python benchmarks/counting_tables.py benchmarks/evidence/dense.npz --dense --seeds 0 80 --jobs 2
-    python benchmarks/counting_tables.py benchmarks/evidence/measured.npz --sets ../shared/data
+    cd benchmarks; export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+    python counting_tables.py evidence/simulated.npz --seeds 0 300 --jobs 2
+    python counting_tables.py evidence/small.npz --small --seeds 0 500 --jobs 2
+    python counting_tables.py evidence/few.npz --few --seeds 0 200 --jobs 2
+    python counting_tables.py evidence/counts.npz --counts --seeds 0 400 --jobs 2
+    python counting_tables.py evidence/many.npz --many --seeds 0 80 --jobs 2
+    python counting_tables.py evidence/dense.npz --dense --seeds 0 80 --jobs 2
+    python counting_tables.py evidence/quick.npz --small --quick --seeds 100000 112500 --jobs 2
+    python counting_tables.py evidence/measured.npz --sets ../../shared/data
+    python counting_tables.py FILE --small-file  # each, in the end
 
 A run that was ended goes on where it was. Of every table: its count, what was drawn, whether its components can
 be told at all (the last singular value of C S, whitened by the true noise, over the edge of white noise), and the

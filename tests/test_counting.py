@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from gmcr import GMCR, make_measured, make_mixtures
 from gmcr.counting import Gathered, gather, weighed
+from gmcr.counting.by_sample import of_samples
 from gmcr.counting.cleaning import cleaned
 from gmcr.counting.distribution import smallest_range
 from gmcr.counting.left_over import of_blocks, of_law
@@ -218,6 +219,29 @@ def test_directions_are_like_the_disturbance_that_made_them(kind):
     assert found[f"like a {kind}"][1] > 0.99
     assert found["fall without the like"][0] > 1  # one component and the disturbance leave noise
     np.testing.assert_array_equal(found[f"like a {kind}, next"][:2], found[f"like a {kind}"][1:])
+
+
+@pytest.mark.parametrize("kind", ["shifts", "tilts", "baselines"])
+def test_what_samples_leave_is_like_the_disturbance_that_made_it(kind):
+    rng, x = np.random.default_rng(0), np.linspace(-1.0, 1.0, 100)
+    profile = np.exp(-0.5 * ((x - 0.1) / 0.12) ** 2) + 0.5 * np.exp(-0.5 * ((x + 0.5) / 0.1) ** 2)
+    amounts, size = rng.uniform(0.5, 2.0, (40, 1)), 0.02 * rng.standard_normal((40, 1))
+    clean = amounts * profile
+    disturbed = {
+        "shifts": clean + size * np.gradient(clean, axis=1) * 10,
+        "tilts": clean * (1 + size * x),
+        "baselines": clean + size * x**2,
+    }[kind] + 1e-5 * rng.standard_normal(clean.shape)
+    second = clean + rng.uniform(0, 0.05, (40, 1)) * (np.abs(x - 0.8) < 0.05)
+    for table, least, most in ((disturbed, 0.9, 1.0), (second, 0.0, 0.5)):
+        found = of_samples(table, np.linalg.svd(table, full_matrices=False), 2, 0)
+        assert least <= found[f"left like {kind}"][0] <= most
+        assert found["left like any"][0] >= found[f"left like {kind}"][0] - 1e-6
+        assert found[f"left like {kind}, before"][1] == found[f"left like {kind}"][0]
+    assert (
+        of_samples(disturbed, np.linalg.svd(disturbed, full_matrices=False), 2, 0)["fall without these"][0]
+        > 1
+    )
 
 
 def test_spikes_and_odd_samples_are_cleaned_away():
