@@ -27,7 +27,7 @@ from counting_learning import LEAST, MEMBERS, Table, learned, taught
 from counting_tables import NOT_SOUGHT, is_met, loaded
 from gmcr.counting import Gathered
 from gmcr.counting.distribution import MASS, probabilities, smallest_range
-from gmcr.counting.net import STORED, Net
+from gmcr.counting.net import REGIMES, STORED, Net
 
 Chances = dict[int, float]
 BINS = 10
@@ -190,7 +190,7 @@ def single_kinds(tables: list[Table], names: Sequence[str]) -> list[dict[str, An
 def left_out(tables: list[Table], columns: np.ndarray) -> list[dict[str, Any]]:
     lines = []
     learn, judge = halves(tables)[0]
-    sharpness = float(learned(learn, columns, members=2).sharpness)
+    sharpness = learned(learn, columns, members=2).sharpness.tolist()
     for kind in kinds_of(tables):
         model = taught([t for t in learn if kind not in t["kinds"]], columns, 2, sharpness)
         some = [t for t in judge if kind in t["kinds"].split(", ")]
@@ -246,7 +246,7 @@ def main() -> None:
     lines += left_out(tables, columns) if asked.left_out else []
     if asked.sets is not None or asked.keep:
         model = learned(tables, columns)
-        print(f"sharpness {model.sharpness:.3f}")
+        print("sharpness", dict(zip(REGIMES, model.sharpness.round(3).tolist())))
         lines += on_sets(model, loaded(asked.sets)) if asked.sets is not None else []
         if asked.keep:
             folder = Path(__file__).resolve().parents[1] / "src/gmcr/counting"

@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
 from counting_tables import NOT_SOUGHT, scales
-from gmcr.counting.net import Net, inputs
+from gmcr.counting.net import REGIMES, Net, inputs, regime
 
 Table = dict[str, Any]
 SEEN, ABOUT = 32, 5  # numbers that a member sees in a count's evidence, and counts that it looks at together
@@ -74,24 +74,32 @@ def learned(tables: Sequence[Table], columns: np.ndarray, members: int = MEMBERS
     """
     # Halves are judged by parity.
     folds = np.array([t["seed"] // 2 % FOLDS if t["rule"] != NOT_SOUGHT else -1 for t in tables])
-    left_out = []
+    left_out: list[list[tuple[np.ndarray, int]]] = [[] for _ in REGIMES]
     for fold in range(FOLDS):
         net = taught([t for t, f in zip(tables, folds) if f != fold], columns, members)
         for table in (t for t, f in zip(tables, folds) if f == fold and t["true"] in t["counts"]):
-            chances = net.chances(table["values"][:, columns].astype(float))
-            left_out.append(
-                (np.log(np.maximum(chances, 1e-30)), int(np.argmax(table["counts"] == table["true"])))
-            )
+            values = table["values"][:, columns].astype(float)
+            logs, place = np.log(np.maximum(net.chances(values), 1e-30)), table["counts"] == table["true"]
+            left_out[regime(net.names, values)].append((logs, int(np.argmax(place))))
+    return taught(tables, columns, members, tuple(borne_out(own) for own in left_out))
+
+
+def borne_out(left_out: list[tuple[np.ndarray, int]]) -> float:
+    """The factor of logarithms of chances under which the truth, whose place is told, is the least surprise."""
 
     def surprise(sharpness: float) -> float:
         found = [sharpness * logs[place] - np.logaddexp.reduce(sharpness * logs) for logs, place in left_out]
         return -float(np.mean(np.maximum(found, np.log(LEAST))))
 
-    sharpness = minimize_scalar(surprise, bounds=(0.2, 3.0), method="bounded").x
-    return taught(tables, columns, members, float(sharpness))
+    return float(minimize_scalar(surprise, bounds=(0.2, 3.0), method="bounded").x) if left_out else 1.0
 
 
-def taught(tables: Sequence[Table], columns: np.ndarray, members: int, sharpness: float = 1.0) -> Net:
+def taught(
+    tables: Sequence[Table],
+    columns: np.ndarray,
+    members: int,
+    sharpness: Sequence[float] = (1.0,) * len(REGIMES),
+) -> Net:
     """Members learned from the tables whose true count is a candidate."""
     tables = [t for t in tables if t["true"] in t["counts"] for _ in range(times_shown(t))]
     values = np.concatenate([t["values"][:, columns] for t in tables]).astype(float)

@@ -67,7 +67,7 @@ def made_up_net(members=2, columns=3, seen=4, about=3, sharpness=0.7):
         about=rng.normal(size=(members, 2, about, seen, seen)),
         about_bias=rng.normal(size=(members, 2, seen)),
         last=rng.normal(size=(members, 2 * seen)),
-        sharpness=np.array(sharpness),
+        sharpness=np.array([sharpness, 1.0, 1.0]),
     )
 
 
@@ -98,6 +98,20 @@ def test_a_net_against_its_sums_by_hand():
         logs += np.log(np.exp(scores) / np.exp(scores).sum()) / 2
     expected = np.exp(0.7 * logs) / np.exp(0.7 * logs).sum()
     assert_allclose(net.chances(values), expected)
+
+
+def test_each_regime_has_its_own_sharpness():
+    net = replace(
+        made_up_net(), names=np.array(["count", "whole numbers", "c"]), sharpness=np.array([0.5, 1, 2])
+    )
+    values = np.array([[1.0, 0.0, 0.3], [2.0, 0.0, -0.5]])
+    few, plain = net.chances(values), replace(net, sharpness=np.ones(3)).chances(values)
+    assert_allclose(few, plain**0.5 / (plain**0.5).sum())
+    for change, sharpness in (((0, 26.0), 1.0), ((1, 1.0), 2.0)):
+        column, value = change
+        values[:, column] = value
+        plain = replace(net, sharpness=np.ones(3)).chances(values)
+        assert_allclose(net.chances(values), plain**sharpness / (plain**sharpness).sum())
 
 
 @given(values=st.lists(st.floats(allow_infinity=True, allow_nan=True), min_size=12, max_size=12))

@@ -14,6 +14,8 @@ import scipy.special
 from gmcr.validation import FloatArray
 
 STORED = "weights.npz"
+REGIMES = "a few", "many", "counts"  # components that may be in any table, more, and tables of counts
+MANY = 25  # components, from which they are
 FARTHEST = 3.0  # half ranges from the middle, beyond which values of a column are all as far off
 
 
@@ -31,7 +33,7 @@ class Net:
     own, own_bias : (members, 2 columns, seen), (members, seen); the second half tells what is missing
     about, about_bias : (members, twice, counts about, seen, seen), (members, twice, seen)
     last : (members, 2 seen)
-    sharpness : factor of the logarithms, such that chances are met as often as they say
+    sharpness : (regimes,) factor of the logarithms, such that chances are met as often as they say
     """
 
     names: np.ndarray
@@ -49,7 +51,8 @@ class Net:
         seen = inputs(values, self.middle, self.half_range)
         members = zip(self.own, self.own_bias, self.about, self.about_bias, self.last)
         logs = [scipy.special.log_softmax(_scores(seen, *member)) for member in members]
-        return scipy.special.softmax(float(self.sharpness) * np.mean(logs, axis=0))
+        sharpness = self.sharpness[regime(self.names, values)]
+        return scipy.special.softmax(float(sharpness) * np.mean(logs, axis=0))
 
     def as_arrays(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -57,6 +60,14 @@ class Net:
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, Any]) -> Net:
         return cls(**{field.name: arrays[field.name] for field in fields(cls)})
+
+
+def regime(names: np.ndarray, values: FloatArray) -> int:
+    """Which of the regimes the evidence (candidates, columns) is of: chances are not as sharp in all of them."""
+    columns = dict(zip(names.tolist(), np.nan_to_num(values).T))
+    if np.any(columns.get("whole numbers", 0.0)):
+        return REGIMES.index("counts")
+    return REGIMES.index("many" if np.max(columns.get("count", 0.0)) > MANY else "a few")
 
 
 def inputs(values: FloatArray, middle: np.ndarray, half_range: np.ndarray) -> FloatArray:

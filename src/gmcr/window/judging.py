@@ -30,7 +30,7 @@ EXPLAINED = 3.0  # times the noise's variance, left of the median sample
 SMALLEST = 1e-2  # of the typical noise: smaller noise would give an entry all the weight
 BOUND = 0.1  # the same, where a law is checked against what least squares leaves
 LEAST_LEFT = 0.05  # of an entry's noise
-FARTHEST_BELOW = -5.0  # of zero, in errors of the fit
+FARTHEST_BELOW, FARTHEST_ABOVE = -5.0, 30.0  # zero, in errors of the fit
 
 
 @remembered
@@ -121,7 +121,7 @@ def _expected(fit: FloatArray, variance: FloatArray) -> FloatArray:
     pass for a level.
     """
     error = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
-    z = np.maximum(fit / error, FARTHEST_BELOW)
+    z = np.clip(fit / error, FARTHEST_BELOW, FARTHEST_ABOVE)
     return np.maximum(fit, error * z) + error * np.exp(-0.5 * z**2 - log_ndtr(z)) / np.sqrt(2.0 * np.pi)
 
 
