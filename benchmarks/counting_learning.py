@@ -22,10 +22,8 @@ Table = dict[str, Any]
 SEEN, ABOUT = 32, 5  # numbers that a member sees in a count's evidence, and counts that it looks at together
 EPOCHS, BATCH, SORTED = 20, 128, 16  # batches, and how many of them are sorted by length together
 RATE, DECAY = 3e-3, 1e-2
-BY_SEARCH, SHOWN = (
-    ("of many", "counts"),
-    4,
-)  # kinds of which the search tells most, and how often each is shown
+BY_SEARCH = "of many", "counts"  # kinds of which the search tells most,
+SHOWN = 4  # and how often each of them is shown
 LEFT_OUT, COLUMNS_LEFT_OUT = 0.2, 0.3
 MEMBERS, FOLDS = 3, 2
 LEAST = 1e-4  # probability whose logarithm is taken, in scores

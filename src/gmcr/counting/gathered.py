@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gmcr.counting.net import MANY
 from gmcr.counting.numbers import candidate_counts, cheap_numbers
 from gmcr.counting.ratios import digits, log_ratio
 from gmcr.validation import FloatArray
@@ -15,7 +16,6 @@ from gmcr.window.judging import tells_of_counts
 
 LOOKED_AT = 20  # counts that the cheap numbers are computed for at most,
 FIRST, HALF = 5, 2  # and so many in any case, with one and a half times those that the solver speaks for
-REACHED = 25  # counts that may be in any case
 AROUND, PART = 3, 8  # counts to either side of one that is spoken for, and a part of it more
 ENOUGH = 500  # samples
 FARTHEST = 6  # beyond which counts are all as far off
@@ -44,7 +44,7 @@ def gather(D: FloatArray, evidence: Evidence, enough: int = ENOUGH) -> Gathered:
     by = [evidence.by_cost, *([evidence.by_rank] if evidence.white_rank else [])]
     most = last_looked_at(X, max(by))
     near = [k for count in by for k in range(count - around(count), count + around(count) + 1)]
-    reached = range(1, max(min(REACHED, min(X.shape) - 1), most) + 1)
+    reached = range(1, max(min(MANY, min(X.shape) - 1), most) + 1)
     counts = np.array(sorted({*reached, *(k for k in near if k > most)}))
     columns = of_the_table(D, X, counts, most) | _of_the_search(counts, evidence)
     return Gathered(counts, tuple(columns), np.stack(list(columns.values()), axis=1))

@@ -15,7 +15,7 @@ from gmcr.validation import FloatArray
 
 STORED = "weights.npz"
 REGIMES = "a few", "many", "counts"  # components that may be in any table, more, and tables of counts
-MANY = 25  # components, from which they are
+MANY = 25  # the largest count that may be in any table, whatever the solver found
 FARTHEST = 3.0  # half ranges from the middle, beyond which values of a column are all as far off
 
 
