@@ -5,13 +5,15 @@
 
 Rows are the terms of σ² = a² + g·μ + (b·μ)² that the noise has, on dense tables of `make_measured` (3 components,
 80 x 100, signal from the 5th percentile of its entries to the largest over a range of 30 or more), 20 a row, told
-the count; counts-s, whole numbers of up to 3,000 with the variance μ + s μ², s being the same throughout or not
+the count; -channels, with a factor of 0.5 to 2 per channel; counts-s, whole numbers of up to 3,000 with the variance μ + s μ², s being the same throughout or not
 (each); and smooth-w, constant noise averaged over w channels. `sigma within 10 %`: tables in which the median
 over entries of |σ found / σ true − 1| is below 0.1. A term is to be named where it gives a fifth of the variance
 in a tenth of the entries, and not where it gives less than 2 %.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import toeplitz
@@ -29,6 +31,7 @@ MEMBERS = {
     "gb": (0.0, 1e-3, 0.05),
     "agb": (1e-2, 1e-3, 0.05),
 }
+CHANNELS = ("a-channels", "g-channels", "b-channels", "agb-channels")
 COUNTS = {"counts-0": (0.0, False), "counts-0.05": (0.05, False), "counts-0.05-each": (0.05, True)}
 MOST_COUNTS = 3000.0
 WIDTHS = (1, 2, 3, 4, 5)
@@ -61,14 +64,17 @@ def run(cell: Cell) -> Result:
         return smoothed(int(row.partition("-")[2]), seed)
     if row in COUNTS:
         return counted(*COUNTS[row], seed)
+    row, _, channels = row.partition("-")
     law = Instrument(*MEMBERS[row])
     made = make_measured(3, 80, 100, seed, law=law, disturbed=False)
-    mean = made.C @ made.S
-    model = GMCR(n_components=3).fit(made.D)
+    D, mean = made.D, made.C @ made.S
+    if channels:
+        rng = np.random.default_rng(seed)
+        law = replace(law, channels=tuple(np.exp(rng.uniform(-0.7, 0.7, 100)).tolist()))
+        D = law.draw(mean, rng)
+    model = GMCR(n_components=3).fit(D)
     found = model.noise_law_
-    sigma = np.broadcast_to(
-        found.sigma(made.D, model.concentrations_ @ model.components_).entries, mean.shape
-    )
+    sigma = np.broadcast_to(found.sigma(D, model.concentrations_ @ model.components_).entries, mean.shape)
     off = float(np.median(np.abs(sigma / law.sigma(mean, mean).entries - 1)))
     constant, poisson = found.kind in ("constant", "proportional"), found.kind == "poisson"
     named = np.array(
@@ -118,7 +124,7 @@ def smoothed(width: int, seed: int) -> Result:
 def main() -> None:
     given = parser(__doc__, "laws").parse_args()
     seeds = given.seeds or ([FIRST_SEED] if given.smoke else seeds_with_range(TABLES))
-    rows = ["a"] if given.smoke else [*MEMBERS, *COUNTS, *(f"smooth-{width}" for width in WIDTHS)]
+    rows = ["a"] if given.smoke else [*MEMBERS, *CHANNELS, *COUNTS, *(f"smooth-{width}" for width in WIDTHS)]
     runs = measure([{"row": row, "random_state": seed} for row in rows for seed in seeds], run, given)
     by_row, asked = [], []
     for row, group in runs.table.groupby("row", sort=False):

@@ -56,7 +56,7 @@ def test_the_expected_signal_is_the_mean_of_what_is_not_negative():
     grid = np.linspace(0, 60, 600_001)
     weight = np.exp(-0.5 * ((grid - fit[1:, None]) / error) ** 2)
     mean = (weight * grid).sum(axis=1) / weight.sum(axis=1)
-    found = _expected(fit, np.full(5, error**2))
+    found = _expected(fit, Instrument(error), np.zeros(5))
     np.testing.assert_allclose(found[1:], mean, rtol=1e-3)
     assert 0 < found[0] < found[1]
 
@@ -159,3 +159,21 @@ def test_overlapping_profiles_of_counts_come_back(seed):
     assert cosines.max(axis=0).min() > 0.975
     # Searched at a lower price, but what samples are said to hold is told at λ.
     assert model.usage_price_ > 2 * np.log(D.shape[1])
+
+
+def test_channels_that_differ_in_noise_have_a_factor_each():
+    made = table(Instrument(*MEMBERS["a"]), 0)
+    factors = np.exp(np.random.default_rng(0).uniform(-0.7, 0.7, made.D.shape[1]))
+    law = Instrument(1e-2, channels=tuple(factors))
+    D = law.draw(made.C @ made.S, np.random.default_rng(1))
+    found = GMCR(n_components=3).fit(D).noise_law_
+    assert np.corrcoef(found.channels, factors)[0, 1] > 0.97
+    assert np.mean(np.square(found.channels)) == pytest.approx(1)
+    assert GMCR(n_components=3).fit(made.D).noise_law_.kind != "instrument"  # where they do not, none has
+
+
+def test_channels_in_which_a_component_is_missing_are_not_noisier():
+    """One component too few leaves most where that one is; the law must not take it for noise there."""
+    made = make_measured(4, 80, 100, 3, law=Instrument(1e-3), profiles="peaks", disturbed=False)
+    found = GMCR(n_components=3).fit(made.D).noise_law_
+    assert not getattr(found, "channels", ())

@@ -1,5 +1,6 @@
 """Noise laws: what they say, and whether residuals give them back."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from gmcr.noise import (
     LAWS,
     Constant,
     Counts,
+    Instrument,
     Poisson,
     Proportional,
     Sigma,
@@ -349,3 +351,18 @@ def test_counts_that_vary_more_in_some_samples(alike):
     assert law_of(law.as_dict()) == law
     rows = [3, 50]  # a sample's own noise does not hang on the others
     np.testing.assert_array_equal(law.sigma(D[rows], mean[rows]).entries, law.sigma(D, mean).entries[rows])
+
+
+def test_factors_of_channels_are_kept_in_files_and_for_as_many_channels():
+    law = Instrument(0.1, channels=(0.5, 1.0, 2.0))
+    again = law_of(json.loads(json.dumps(law.as_dict())))
+    assert again == law
+    D = np.ones((2, 3))
+    np.testing.assert_allclose(law.sigma(D).entries, [[0.05, 0.1, 0.2]] * 2)
+    np.testing.assert_allclose(law.scaled(3.0).sigma(D).entries, 3 * law.sigma(D).entries)
+    with pytest.raises(InputError, match="one of 4 channels, not 3"):
+        law.sigma(np.ones((2, 4)))
+    with pytest.raises(InputError, match="the noise channels must be a list of numbers"):
+        Instrument(0.1, channels=2.0)
+    with pytest.raises(InputError, match="the noise channels must be finite and not negative"):
+        Instrument(0.1, channels=[1.0, -1.0])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gmcr.errors import InputError
 from gmcr.mixtures import make_mixtures
-from gmcr.noise.poisson import _outer_mean
+from gmcr.noise import balanced
 from gmcr.rank import (
     RULES,
     WHITE_MISFIT,
@@ -180,7 +180,7 @@ def test_counts_that_vary_beyond_chance_are_whitened(s):
 
 def test_poisson_scaling_gives_every_row_and_column_the_same_variance():
     mean = make_mixtures(8, 60, None, 90, profiles="peaks", random_state=0).clean + 0.01
-    variance = mean / _outer_mean(mean)
+    variance = mean / np.outer(*balanced(mean))
     np.testing.assert_allclose(variance.mean(axis=0), 1, atol=1e-6)
     np.testing.assert_allclose(variance.mean(axis=1), 1, atol=1e-3)
 

@@ -306,6 +306,9 @@ class _Over:
             return noise.sigma(D)
         # One noise per sample first: by entry, the data's own, low entries would weigh most for being low.
         C, _, _ = self.decode(D, Sigma(noise.sigma(D).per_sample(D)))
+        for _ in range(REWEIGHTINGS if noise.common != noise else 0):
+            # What a sample that is not understood yet says of its own noise would keep it from being so.
+            C, _, _ = self.decode(D, noise.common.sigma(D, C @ self.S))
         return noise.sigma(D, C @ self.S)
 
     def _estimated(self, D: FloatArray, kind: str) -> Sigma:

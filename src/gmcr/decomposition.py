@@ -84,7 +84,7 @@ class Decomposition:
             "components": components,
             "concentrations": concentrations,
             "noise": None if self.noise is None else _check_noise(self.noise, n_samples),
-            "noise_law": None if self.noise_law is None else _check_noise_law(self.noise_law),
+            "noise_law": None if self.noise_law is None else _check_noise_law(self.noise_law, n_channels),
             # Through the storage form and back, so that a saved and loaded path is the very same table.
             "path": None if self.path is None else unpack_table(*pack_table(self.path, "path")),
             "axis": None if self.axis is None else check_axis(self.axis, n_channels),
@@ -324,12 +324,12 @@ def _check_facts(facts: Any, name: str) -> dict[str, Any]:
     return as_json(facts, name)
 
 
-def _check_noise_law(law: Any) -> dict[str, Any]:
+def _check_noise_law(law: Any, n_channels: int) -> dict[str, Any]:
     law = as_json(law, "noise_law")
     if not isinstance(law, dict) or not isinstance(law.get("kind"), str):
         raise InputError(f'noise_law must be a dict with a "kind", but is {law!r}.')
     if law["kind"] != "given":  # noise given per sample follows no law
-        law_of(law)
+        law_of(law).sigma(np.ones((1, n_channels)))  # refused where it is one of other channels
     return law
 
 

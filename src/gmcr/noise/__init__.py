@@ -7,6 +7,7 @@
                       one law each
     correlation.py, covariance.py
                       noise that is correlated along the channels, by neighbours or by modes
+    balancing.py      noise as a product of sample and channel
     estimation.py     the law that residuals speak for, with the degrees of freedom that a fit used up
     replicates.py     the law that replicates speak for
 
@@ -14,6 +15,7 @@ A new law is one more file (CONTRIBUTING.md); nothing outside this folder knows 
 may decode or fit.
 """
 
+from gmcr.noise.balancing import balanced
 from gmcr.noise.correlation import Correlation
 from gmcr.noise.estimation import degrees_of_freedom, estimate_noise, leverage, likelier
 from gmcr.noise.law import LAWS, NoiseLaw, law_of, whitenings

@@ -14,6 +14,10 @@ from gmcr.noise.sigma import SMALLEST, Sigma, rounding_floor
 from gmcr.validation import FloatArray
 
 MOST_COUNTED = 1e5  # median from which whole numbers are readings of a converter rather than counts
+FARTHEST = (
+    3.0  # standard deviations between samples, beyond which one is not believed to be as noisy as it looks
+)
+CLIPPINGS = 5
 CLEAR = 4.0  # standard errors of the sum of squares, from which samples differ in how much they vary
 
 
@@ -37,9 +41,12 @@ class Counts(Instrument):
         if fit is None or not self.spread:
             return super().sigma(D, fit)
         mean = np.maximum(fit, 0.0)
-        own, error = _of_samples(D, mean, np.ones((len(D), 1)), self.slope**2)
-        between = (self.spread * self.slope**2) ** 2
-        s = self.slope**2 + (own - self.slope**2) * between / (between + error)
+        usual = self.slope**2
+        own, error = _of_samples(D, mean, np.ones((len(D), 1)), usual)
+        between = (self.spread * usual) ** 2
+        # One that is farther off is not explained rather than noisy.
+        beyond = np.minimum(own - usual, FARTHEST * np.sqrt(between + error))
+        s = usual + beyond * between / (between + error)
         variance = np.maximum(mean, self.least_gain) + np.maximum(s, 0.0)[:, None] * np.square(mean)
         return Sigma(np.maximum(np.sqrt(variance), rounding_floor(D)[:, None]))
 
@@ -54,11 +61,14 @@ class Counts(Instrument):
         own, error = _of_samples(mean + residual, mean, left, s)
         # Random effects after DerSimonian & Laird (1986): what samples differ by beyond the errors of each.
         weights = 1.0 / error
-        beyond = float((weights * np.square(own - weights @ own / weights.sum())).sum()) - (len(own) - 1)
-        between = beyond / max(float(weights.sum() - np.square(weights).sum() / weights.sum()), SMALLEST)
-        if beyond < CLEAR * np.sqrt(2.0 * len(own)):
+        for _ in range(CLIPPINGS):
+            usual = float(weights @ own / weights.sum())
+            beyond = float((weights * np.square(own - usual)).sum()) - (len(own) - 1)
+            between = beyond / max(float(weights.sum() - np.square(weights).sum() / weights.sum()), SMALLEST)
+            own = np.minimum(own, usual + FARTHEST * np.sqrt(max(between, 0.0) + error))
+        if beyond < CLEAR * np.sqrt(2.0 * len(own)) or not usual > 0:
             return law
-        return replace(law, spread=float(np.sqrt(between)) / s)
+        return replace(law, slope=float(np.sqrt(usual)), spread=float(np.sqrt(between)) / usual)
 
     @property
     def common(self) -> Counts:
@@ -73,21 +83,18 @@ class Counts(Instrument):
 
 
 def _of_samples(D: FloatArray, mean: FloatArray, left: FloatArray, s: float) -> tuple[FloatArray, FloatArray]:
-    """What each sample by itself says of s, (samples,), and the square of that one's error.
+    """What each sample by itself says of s, (samples,), and the square of that one's error where s is the same.
 
-    (x − μ)² − μ is s μ² on average; entries weigh by how well they tell, at about s. The error is that of the
-    entries' own scatter: squares of such counts scatter more than those of normal noise.
+    (x − μ)² − μ is s μ² on average; entries weigh by how well they tell, at about s. Squares of such counts scatter
+    more than those of normal noise: their excess kurtosis is 6 s + 1/σ², as negative binomials have it.
     """
     variance = np.maximum(mean, 1.0) + s * np.square(mean)
     squares = np.minimum(np.square(D - mean) / left, BEYOND**2 * variance)
     weights = np.where(np.isnan(D), 0.0, np.square(mean / variance))
     total = np.maximum((weights * np.square(mean)).sum(axis=1), SMALLEST)
-    beyond = np.where(np.isnan(D), 0.0, squares - mean)
-    own = (weights * beyond).sum(axis=1) / total
-    scatter = weights * (beyond - own[:, None] * np.square(mean))
-    # Of few entries chance may leave no scatter; that of normal noise is the least.
-    least = 2.0 * (np.square(weights) * np.square(variance)).sum(axis=1)
-    return own, np.maximum(np.square(scatter).sum(axis=1), least) / np.square(total) + SMALLEST
+    own = (weights * np.where(np.isnan(D), 0.0, squares - mean)).sum(axis=1) / total
+    scatter = np.square(weights * variance) * (2.0 + 6.0 * s + 1.0 / variance)
+    return own, scatter.sum(axis=1) / np.square(total) + SMALLEST
 
 
 def are_counts(D: FloatArray) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from gmcr.noise.estimation import left_per_entry
 from gmcr.noise.law import LAWS, NoiseLaw
 from gmcr.noise.sigma import SMALLEST, Sigma, rounding_floor
-from gmcr.validation import FloatArray
+from gmcr.validation import FloatArray, require
 
 BINS, LEAST_IN_BIN = 60, 30  # of the signal, within which the variance is taken for one, and entries in each
 SCORINGS = 12
@@ -22,16 +22,22 @@ CLEAR = 10.0  # twice the log-likelihood that a term must bring, beyond what noi
 NAMED, MARKED = 0.06, 0.1  # share of the variance that a term must give, in what share of the entries
 RESOLVED, TOLD = 1e-6, 1e-4  # of the mean variance: what is seen at all, and what is told apart by its terms
 BEYOND = 9.0  # squares in units of the variance, from which an entry is left out
+CHANNELS = 4.0  # standard errors of what channels differ by, from which they do
+LEAST_FACTOR = 1e-2  # of the mean variance
 CHI2_MEDIAN = float(chi2.median(1))
 KEPT = float(chi2.cdf(BEYOND, 3) / chi2.cdf(BEYOND, 1))  # of the variance, in those that are left
 
 
 @dataclass(frozen=True)
 class Instrument(NoiseLaw):
-    """σ_ml² = level² + gain · x̂_ml + (slope · x̂_ml)²; gain is the size of one count."""
+    """σ_ml² = f_l² (level² + gain · x̂_ml + (slope · x̂_ml)²); gain is the size of one count.
+
+    channels : (channels,) the factors f, where channels differ; their mean square is one
+    """
 
     gain: float = 0.0
     slope: float = 0.0
+    channels: tuple[float, ...] = ()
 
     kind = "instrument"
     per_entry = True
@@ -42,6 +48,10 @@ class Instrument(NoiseLaw):
         mean = np.maximum(np.nan_to_num(D) if fit is None else fit, 0.0)
         # Where less than one count is expected the variance is that of one: it must not vanish.
         sigma = np.sqrt(self.variance(mean, self.least_gain))
+        if self.channels:
+            fits = len(self.channels) == D.shape[1]
+            require(fits, "the law of the noise", f"one of {D.shape[1]} channels", len(self.channels))
+            sigma = sigma * np.array(self.channels)
         return Sigma(np.maximum(sigma, rounding_floor(D)[:, None]))
 
     @classmethod
@@ -72,6 +82,28 @@ class Instrument(NoiseLaw):
             variance = np.maximum(terms @ found, SMALLEST)
         return cls(float(np.sqrt(found[0])), float(found[1] / scale), float(np.sqrt(found[2]) / scale))
 
+    def by_channel(self, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> Self:
+        """The law with a factor per channel, where residuals clearly speak for one; else as it is.
+
+        Arguments as for `estimate`. A channel's factor is drawn towards one as far as chance may have made it.
+        """
+        squares = np.square(residual) / left_per_entry(residual, dof)
+        mean, factors = np.maximum(fit, 0.0), np.ones(D.shape[1])
+        law = self
+        for _ in range(3):  # of factors and terms in turn
+            variance = np.maximum(law.variance(mean) * factors, SMALLEST)
+            inside = squares <= BEYOND * variance  # not where an entry is missing
+            n_inside = np.maximum(inside.sum(axis=0), 1)
+            seen = np.sum(squares / variance, axis=0, where=inside) / n_inside / KEPT * factors
+            error = 2.0 / n_inside * np.square(factors)
+            between = float(np.mean(np.square(seen - seen.mean()) - error))
+            if between <= CHANNELS * float(np.sqrt(2.0 * np.square(error).sum())) / len(seen):
+                return self
+            factors = seen.mean() + (seen - seen.mean()) * between / (between + error)
+            factors = np.maximum(factors / factors.mean(), LEAST_FACTOR)
+            law = type(self).estimate(D, fit, residual / np.sqrt(factors), dof)
+        return replace(law, channels=tuple(np.sqrt(factors).tolist()))
+
     def variance(self, mean: FloatArray, least: float = 0.0) -> FloatArray:
         """Of entries with these means, of which counting takes none for smaller than `least`."""
         mean = np.maximum(mean, 0.0)
@@ -80,19 +112,24 @@ class Instrument(NoiseLaw):
     @property
     def composed(self) -> bool:
         """Whether it is more than constant or counting noise, which have laws of their own."""
-        return self.slope > 0 or (self.level > 0 and self.gain > 0)
+        return self.slope > 0 or (self.level > 0 and self.gain > 0) or len(self.channels) > 0
 
     def draw(self, mean: FloatArray, random: Generator) -> FloatArray:
         return mean + self.sigma(mean, mean).entries * random.standard_normal(mean.shape)
 
     def scaled(self, factor: float) -> Self:
-        return type(self)(self.level * factor, self.gain * factor**2, self.slope * factor)
+        return replace(self, level=self.level * factor, gain=self.gain * factor**2, slope=self.slope * factor)
 
     def sentence(self) -> str:
         parts = [f"{self.level:.3g} everywhere"] if self.level else []
         parts += [f"counts of size {self.gain:.3g}"] if self.gain else []
         parts += [f"{self.slope:.2%} of the signal"] if self.slope else []
-        return "instrument, " + (" and ".join(parts) or "none")
+        differing = (
+            f", channels by {min(self.channels):.2g} to {max(self.channels):.2g} of it"
+            if self.channels
+            else ""
+        )
+        return "instrument, " + (" and ".join(parts) or "none") + differing
 
 
 def _likeliest_terms(terms: FloatArray, seen: FloatArray, sizes: FloatArray, gain: float) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
 from numpy.random import Generator
@@ -40,9 +40,14 @@ class NoiseLaw(ABC):
     scaling: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            fine = 0 <= check_number(value, f"the noise {name}") < LARGEST
-            require(fine, f"the noise {name}", "finite and not negative, below 1e150", value)
+        for part in fields(self):
+            name, value = f"the noise {part.name}", getattr(self, part.name)
+            if isinstance(part.default, tuple):  # which files store as a list
+                require(isinstance(value, list | tuple), name, "a list of numbers", value)
+                object.__setattr__(self, part.name, value := tuple(value))
+            for number in value if isinstance(part.default, tuple) else [value]:
+                fine = 0 <= check_number(number, name) < LARGEST
+                require(fine, name, "finite and not negative, below 1e150", number)
 
     @abstractmethod
     def sigma(self, D: FloatArray, fit: FloatArray | None = None) -> Sigma:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from gmcr.noise.balancing import balanced
 from gmcr.noise.law import LAWS, NoiseLaw
 from gmcr.noise.sigma import SMALLEST, Sigma, chi2_median, rounding_floor
 from gmcr.validation import FloatArray
@@ -47,25 +48,14 @@ class Poisson(NoiseLaw):
 
     @classmethod
     def whitened(cls, table: FloatArray) -> FloatArray | None:
-        return table / np.sqrt(_outer_mean(table)) if (table >= 0).all() else None
+        if not (table >= 0).all():
+            return None
+        samples, channels = balanced(table)  # a count's variance is its mean
+        return table / np.sqrt(np.outer(samples, channels))
 
     @classmethod
     def of_white(cls, sigma: float) -> Poisson:
         return cls(sigma**2)
-
-
-def _outer_mean(table: FloatArray, rounds: int = 20) -> FloatArray:
-    """The outer product a b' for which table / (a b') has mean one in every row and column (Sinkhorn).
-
-    A count's variance is its mean, so that dividing by sqrt(a b') gives noise whose variance averages to one
-    over every row and column, which is all the Marchenko-Pastur law needs (Landa, Zhang & Kluger 2022). One
-    round is the classical scaling by the root of row and column mean (Keenan & Kotula 2004).
-    """
-    b = table.mean(axis=0)
-    for _ in range(rounds):
-        a = (table / b).mean(axis=1)
-        b = (table / a[:, None]).mean(axis=0)
-    return np.outer(a, b)
 
 
 LAWS.add(Poisson.kind, Poisson)

@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+from gmcr.noise import balanced
 from gmcr.rank.edge import marchenko_pastur
 from gmcr.rank.levelling import levelled
 from gmcr.validation import FloatArray
 
 LEAST, MOST = 1e-5, 4.0  # of s that is looked for
 HALVINGS = 12
-SCALINGS = 30
 SMALLEST = 1e-3  # of the mean variance: an empty entry says little
 EXCESS = 1.03  # noise over that of chance alone, up to which there is no more
 
@@ -41,11 +41,8 @@ def whitened_counts(table: FloatArray) -> tuple[FloatArray, float]:
 def _scaled(table: FloatArray, s: float) -> FloatArray:
     variance = (table + s * np.square(table)) / (1.0 + s)
     variance = np.maximum(variance, SMALLEST * variance.mean())
-    rows, columns = np.ones(len(table)), np.ones(table.shape[1])
-    for _ in range(SCALINGS):
-        rows = 1.0 / (variance @ columns / len(columns))
-        columns = 1.0 / (rows @ variance / len(rows))
-    return table * np.sqrt(rows)[:, None] * np.sqrt(columns)
+    samples, channels = balanced(variance)
+    return table / np.sqrt(samples)[:, None] / np.sqrt(channels)
 
 
 def _noise(scaled: FloatArray) -> float:

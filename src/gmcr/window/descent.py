@@ -79,6 +79,11 @@ class NoiseModel:
         return law.common.sigma(problem.D, fit), law
 
     @property
+    def known(self) -> bool:
+        """Whether more is known of it than residuals say: it was given, or is that of counts."""
+        return self.given is not None or isinstance(self.law, NoiseLaw) or self.of_counts
+
+    @property
     def of_counts(self) -> bool:
         """Whether it is that of counts: a law that is known, though small ones do not show it."""
         return (self.law.kind if isinstance(self.law, NoiseLaw) else self.law) == Counts.kind

@@ -13,10 +13,12 @@ import numpy as np
 import scipy.linalg
 from scipy.special import log_ndtr
 
-from gmcr.noise import LAWS, Counts, Instrument, NoiseLaw, Sigma, are_counts, likelier
+from gmcr.noise import LAWS, Counts, Instrument, NoiseLaw, Poisson, Sigma, are_counts, likelier
 from gmcr.validation import FloatArray, evenly
 from gmcr.window.dense_fit import filled
 from gmcr.window.descent import NoiseModel
+from gmcr.window.evidence import is_white
+from gmcr.window.levels import Levels
 from gmcr.window.problem import ENOUGH_ENTRIES, Problem, State
 from gmcr.window.remembering import remembered
 
@@ -25,10 +27,11 @@ SWEEPS = 2  # of profiles and amounts in turn, in a projection
 A_FEW = 10  # slots, which leave little but noise of most tables
 MOST_SLOTS = 20  # the work grows with their square
 OVERSTATED = 1.5  # times the squares left by plain least squares
-FAR_OVERSTATED = 10.0  # the same, from which whole numbers are no counts at all
+FAR_OVERSTATED = 6.0  # the same, from which whole numbers are no counts at all
 EXPLAINED = 3.0  # times the noise's variance, left of the median sample
 SMALLEST = 1e-2  # of the typical noise: smaller noise would give an entry all the weight
 BOUND = 0.1  # the same, where a law is checked against what least squares leaves
+FARTHEST_OFF = 3.0  # noise units; what is farther is an entry by itself, and no component
 LEAST_LEFT = 0.05  # of an entry's noise
 FARTHEST_BELOW, FARTHEST_ABOVE = -5.0, 30.0  # zero, in errors of the fit
 
@@ -71,7 +74,10 @@ def tells_of_counts(D: FloatArray) -> bool:
     if count == 0 or not are_counts(D):
         return False
     D = D[rows]
-    fit, left = _leading(filled(D, count), count)[1:]
+    # Small counts, of which plain least squares knows nothing, would pass for overdispersed.
+    levels = Levels.of(Poisson(1.0).sigma(D))
+    fit, left = _leading(levels.evened(filled(D, count)), count)[1:]
+    fit = fit * levels.sigma(1.0, D.shape).entries
     told = Counts.estimate(D, fit, D - fit, left).variance(fit) * left
     return float(np.sum(told, where=~np.isnan(D))) <= FAR_OVERSTATED * float(np.nansum(np.square(D - fit)))
 
@@ -79,9 +85,13 @@ def tells_of_counts(D: FloatArray) -> bool:
 def _explains(problem: Problem, state: State, law: NoiseLaw) -> bool:
     """Whether what the state itself leaves of the samples is about as much as the law says."""
     sigma = law.sigma(problem.D, state.C @ state.S).entries
-    # Entries of all but no noise would decide alone, by errors of profiles that are far below the others' noise.
-    misfit = problem.misfit(state, Sigma(np.maximum(sigma, BOUND * np.sqrt(np.mean(np.square(sigma))))))
+    misfit = problem.misfit(state, Sigma(_bounded(sigma)))
     return float(np.median(misfit)) <= EXPLAINED * problem.n_channels
+
+
+def _bounded(sigma: FloatArray, least: float = BOUND) -> FloatArray:
+    """Entries of all but no noise would decide alone, by errors of a fit that are far below the others' noise."""
+    return np.maximum(sigma, least * np.sqrt(np.mean(np.square(sigma))))
 
 
 def _leading(X: FloatArray, count: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -104,23 +114,37 @@ def _by_projection(
     plain, present, squares = left, ~np.isnan(D), float(np.nansum(np.square(D - fit)))
     law = family.estimate(D, fit, D - fit, left)
     for _ in range(ROUNDS):
-        sigma = law.sigma(D, fit).entries
-        sigma = np.maximum(sigma, SMALLEST * np.sqrt(np.mean(np.square(sigma))))
-        fit, S, left = _projected(X, S, np.where(present, 1.0 / np.square(sigma), 0.0))
+        fit, S, left = _projected(X, S, _weights(law, D, fit))
         law = family.estimate(D, fit, D - fit, left)
     if float(np.sum(law.variance(fit) * plain, where=present)) > OVERSTATED * squares:
         return None
-    errors = (1.0 - left) * np.square(law.sigma(D, fit).entries)
-    return family.estimate(D, _expected(fit, errors), D - fit, left), fit, left
+    mean = _expected(fit, law, left)
+    law = family.estimate(D, mean, D - fit, left)
+    told = law.by_channel(D, mean, D - fit, left)
+    if told is law:
+        return law, fit, left
+    for _ in range(ROUNDS):
+        again, S, rest = _projected(X, S, _weights(told, D, mean))
+        mean = _expected(again, told, rest)
+        told = told.by_channel(D, mean, D - again, rest)
+    # Channels in which a component is missing look noisy, too; but what is left there is not white.
+    residual = np.nan_to_num((D - again) / _bounded(told.sigma(D, mean).entries))
+    white = is_white(np.clip(residual, -FARTHEST_OFF, FARTHEST_OFF))
+    return (told, again, rest) if white else (law, fit, left)
 
 
-def _expected(fit: FloatArray, variance: FloatArray) -> FloatArray:
-    """The signal to be expected where a fit with errors of such variance says so much, and none is negative.
+def _weights(law: Instrument, D: FloatArray, fit: FloatArray) -> FloatArray:
+    """Of the entries in a projection, zero where one is missing."""
+    return np.where(np.isnan(D), 0.0, 1.0 / np.square(_bounded(law.sigma(D, fit).entries, SMALLEST)))
+
+
+def _expected(fit: FloatArray, law: Instrument, left: FloatArray) -> FloatArray:
+    """The signal to be expected where a fit that leaves so much of the noise says so much, and none is negative.
 
     Where the noise is larger than the signal, a fit of zero is that of a signal that is not, and its noise would
     pass for a level.
     """
-    error = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+    error = np.sqrt(np.maximum((1.0 - left) * law.variance(fit), np.finfo(float).tiny))
     z = np.clip(fit / error, FARTHEST_BELOW, FARTHEST_ABOVE)
     return np.maximum(fit, error * z) + error * np.exp(-0.5 * z**2 - log_ndtr(z)) / np.sqrt(2.0 * np.pi)
 

@@ -12,6 +12,7 @@ from gmcr.noise import NoiseLaw, Sigma, degrees_of_freedom, estimate_noise
 from gmcr.rank import noise_edge
 from gmcr.threads import kept
 from gmcr.validation import BoolArray, FloatArray
+from gmcr.window.levels import Levels
 from gmcr.window.pool_update import count_holders, update_pool
 from gmcr.window.remembering import remembered, storable
 
@@ -56,6 +57,7 @@ class Problem:
     constraints, layout : what the answer must obey; runs and order of the samples, where they were given
     usage_price : λ, of one selection in the decoder, in noise units
     by_usage : whether the cost is that of Eq. 3, each selection at λ, with the number of slots given
+    levels : how samples and channels differ in noise, where that is known beforehand
     """
 
     D: FloatArray
@@ -65,6 +67,7 @@ class Problem:
     constraints: Constraints = field(default_factory=Constraints)
     layout: Layout = field(default_factory=Layout)
     by_usage: bool = False
+    levels: Levels = field(default_factory=Levels)
 
     digest_once = True  # for `remembered`: the samples never change
 
@@ -89,7 +92,9 @@ class Problem:
         """The same problem on some of the samples."""
         D = self.D[rows]
         X = self.X[rows] if self.has_missing else D
-        return replace(self, D=D, X=X, repeats=self.repeats[rows], layout=self.layout[rows])
+        return replace(
+            self, D=D, X=X, repeats=self.repeats[rows], layout=self.layout[rows], levels=self.levels[rows]
+        )
 
     def residual(self, rows: np.ndarray, state: State) -> FloatArray:
         """What a state of these rows leaves of them, each in units of its typical noise, zero where missing."""

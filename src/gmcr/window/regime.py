@@ -9,6 +9,7 @@ noise only judges what is held. Which of the two it is follows from the share th
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -16,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from gmcr.noise import Sigma, rounding_floor
 from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import STRONG, filled, near_pools, sample_sizes, starting_pools
-from gmcr.window.descent import ROUNDS
+from gmcr.window.descent import FREE, ROUNDS, NoiseModel
 from gmcr.window.evidence import SPARSE
 from gmcr.window.first_guess import unit_rows
 from gmcr.window.problem import Problem, State
@@ -61,12 +62,15 @@ def in_the_middle(search: Search, count: int) -> State | None:
         return None
     if count not in search.middles:
         problem, rows = search.problem, some_rows(search)
-        X = filled(problem.D[rows], count)
+        levels = problem.levels[rows]
+        X = levels.evened(filled(problem.D[rows], count))
         signed = problem.constraints.signed
         pools, least = fitting(problem, starts(search, count))
-        middle = middle_pool(X, problem.repeats[rows], pools, problem.n_fixed, signed)
+        evened = [levels.evened_pool(S) for S in pools]
+        middle = levels.pool(middle_pool(X, problem.repeats[rows], evened, problem.n_fixed, signed))
         S = finished(problem, _hedged(middle, _smallest_pool(search, count), problem.n_fixed))
-        state = levelled(search, _unless_it_misses(problem, S, pools, least))
+        S = _unless_it_misses(problem, S, pools, least)
+        state = levelled(search, weighted(problem, S, search.noise) if search.noise.known else S)
         search.held[count] = share_held(search, state)
         cheaper = polish(search, state.S, near=True) if search.guess.white else state
         same = _same_slots(cheaper.S, state.S)
@@ -125,9 +129,11 @@ def _smallest_pool(search: Search, count: int) -> FloatArray:
 
 
 def _pools(make: Callable[..., list[FloatArray]], search: Search, count: int) -> list[FloatArray]:
-    problem = search.problem
-    X = problem.constraints.positive(filled(problem.D[some_rows(search)], count))
-    return [search.pool(S) for S in make(X, count - problem.n_fixed, problem.constraints.signed)]
+    problem, rows = search.problem, some_rows(search)
+    levels = problem.levels[rows]
+    X = levels.evened(problem.constraints.positive(filled(problem.D[rows], count)))
+    pools = make(X, count - problem.n_fixed, problem.constraints.signed)
+    return [search.pool(levels.pool(S)) for S in pools]
 
 
 def _hedged(S: FloatArray, other: FloatArray, n_fixed: int = 0) -> FloatArray:
@@ -158,6 +164,18 @@ def finished(problem: Problem, S: FloatArray) -> FloatArray:
         refitted, sizes = problem.refit(problem.decode(S, _no_noise(problem)))
         S = np.where(sizes[:, None] > 0, refitted, S)
     return S
+
+
+@remembered
+def weighted(problem: Problem, S: FloatArray, noise: NoiseModel) -> FloatArray:
+    """The pool after as many rounds of least squares in which each entry weighs as its noise is known to be."""
+    free = replace(problem, usage_price=FREE)
+    state = free.decode(S, _no_noise(problem))
+    for _ in range(FINISHING):
+        sigma = noise.given or noise.sigma(problem, state)[1].sigma(problem.D, state.C @ state.S)
+        refitted, sizes = free.refit(free.decode(state.S, sigma))
+        state = free.decode(np.where(sizes[:, None] > 0, refitted, state.S), sigma)
+    return state.S
 
 
 def left_over(problem: Problem, S: FloatArray) -> float:
@@ -195,8 +213,8 @@ def levelled(search: Search, S: FloatArray) -> State:
 
 
 def _no_noise(problem: Problem) -> Sigma:
-    """Noise so small that samples hold all that they can, the same for all: plain least squares."""
-    return Sigma(np.full(problem.n_samples, rounding_floor(problem.D).max()))
+    """Noise so small that samples hold all that they can, the same for all but for what is known of it."""
+    return problem.levels.sigma(float(rounding_floor(problem.D).max()), problem.D.shape)
 
 
 def some_rows(search: Search) -> np.ndarray:

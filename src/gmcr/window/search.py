@@ -14,6 +14,7 @@ from gmcr.window.descent import Listener, NoiseModel, Path
 from gmcr.window.evidence import is_white
 from gmcr.window.first_guess import Guess, guess_of_known, guesses, unit_rows
 from gmcr.window.judging import tells_of_counts
+from gmcr.window.levels import Levels
 from gmcr.window.problem import Problem, State
 
 
@@ -122,6 +123,8 @@ def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listene
     if reference is None:
         law = options.noise if isinstance(options.noise, NoiseLaw) else guess.law
         reference = law.sigma(D, np.maximum(problem.X, 0.0))
+    if noise.known:
+        problem = replace(problem, levels=Levels.of(reference))
     path = Path(reference, listener)
     return Search(problem, options, guess, noise, path, last_price)
 

@@ -1,0 +1,71 @@
+"""Noise that is known to differ between samples and channels, evened out before least squares."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from gmcr import GMCR, make_measured
+from gmcr.noise import Sigma
+from gmcr.window.levels import MOST, Levels
+
+
+def mean_cosine(S, true):
+    S, true = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (S, true))
+    cosines = S @ true.T
+    return cosines[linear_sum_assignment(-cosines)].mean()
+
+
+@given(st.integers(0, 1000), st.integers(2, 12), st.integers(2, 12))
+def test_noise_that_is_a_product_is_the_same_everywhere_once_evened(seed, n_samples, n_channels):
+    rng = np.random.default_rng(seed)
+    sigma = np.outer(np.exp(rng.uniform(-1, 1, n_samples)), np.exp(rng.uniform(-1, 1, n_channels)))
+    levels = Levels.of(Sigma(sigma))
+    evened = levels.evened(sigma)
+    np.testing.assert_allclose(evened, evened[0, 0], rtol=1e-6)
+    np.testing.assert_allclose(levels.sigma(evened[0, 0], sigma.shape).entries, sigma, rtol=1e-6)
+
+
+def test_a_pool_goes_there_and_back():
+    rng = np.random.default_rng(0)
+    levels = Levels(np.exp(rng.uniform(-1, 1, 5)), np.exp(rng.uniform(-1, 1, 7)))
+    S = rng.random((3, 7))
+    S /= np.linalg.norm(S, axis=1, keepdims=True)
+    np.testing.assert_allclose(levels.pool(levels.evened_pool(S)), S)
+    X, pool = levels.evened(rng.random((5, 3)) @ S), levels.evened_pool(S)
+    np.testing.assert_allclose(X, X @ np.linalg.pinv(pool) @ pool, atol=1e-12)
+
+
+def test_noise_that_is_alike_changes_nothing_and_no_sample_gets_all_the_weight():
+    X = np.random.default_rng(0).random((4, 6))
+    assert Levels.of(Sigma(np.full(4, 0.3))).evened(X) is X
+    levels = Levels.of(Sigma(np.array([1e-9, 1.0, 1.0, 1e9])))
+    np.testing.assert_allclose(levels.samples, [1 / MOST, 1, 1, MOST])
+
+
+def test_overdispersed_counts_weigh_by_their_noise():
+    """Without weights least squares follows the noise of the largest counts."""
+    cosines = []
+    for seed in range(4):
+        made = make_measured(3, 80, 100, seed, disturbed=False)
+        mean = made.C @ made.S
+        mean *= 3000.0 / mean.max()
+        rng = np.random.default_rng(seed)
+        D = rng.poisson(rng.gamma(20.0, np.maximum(mean, 1e-12) / 20.0)).astype(float)
+        models = [GMCR(n_components=3, noise=noise).fit(D) for noise in ("counts", "constant")]
+        cosines.append([mean_cosine(model.components_, made.S) for model in models])
+    by_law, plain = np.mean(cosines, axis=0)
+    assert by_law > plain
+
+
+def test_noise_given_per_entry_weighs_where_samples_hold_everything():
+    """Channels with thirty times the noise must not decide, once that is known."""
+    made = make_measured(3, 60, 80, 5, disturbed=False, concentrations="design")
+    sigma = np.full(made.D.shape, 1e-3 * made.D.max())
+    sigma[:, :20] *= 30
+    D = made.C @ made.S + sigma * np.random.default_rng(0).standard_normal(sigma.shape)
+    models = [
+        GMCR(n_components=3, signed=False).fit(np.maximum(D, 0), noise=noise) for noise in (sigma, None)
+    ]
+    known, unknown = (mean_cosine(model.components_[:, 20:], made.S[:, 20:]) for model in models)
+    assert known > unknown
