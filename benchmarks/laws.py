@@ -5,10 +5,11 @@
 
 Rows are the terms of σ² = a² + g·μ + (b·μ)² that the noise has, on dense tables of `make_measured` (3 components,
 80 x 100, signal from the 5th percentile of its entries to the largest over a range of 30 or more), 20 a row, told
-the count; -channels, with a factor of 0.5 to 2 per channel; counts-s, whole numbers of up to 3,000 with the variance μ + s μ², s being the same throughout or not
-(each); and smooth-w, constant noise averaged over w channels. `sigma within 10 %`: tables in which the median
-over entries of |σ found / σ true − 1| is below 0.1. A term is to be named where it gives a fifth of the variance
-in a tenth of the entries, and not where it gives less than 2 %.
+the count; -channels, with a factor of 0.5 to 2 per channel; counts-s, whole numbers of up to 3,000 with the
+variance μ + s μ², s being the same throughout or not (each); and smooth-w, constant noise averaged over w
+channels. `sigma within 10 %`: tables in which the median over entries of |σ found / σ true − 1| is below 0.1. A
+term is to be named where it gives a fifth of the variance in a tenth of the entries, and not where it gives less
+than 2 %.
 """
 
 from __future__ import annotations

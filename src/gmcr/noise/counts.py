@@ -85,8 +85,8 @@ class Counts(Instrument):
 def _of_samples(D: FloatArray, mean: FloatArray, left: FloatArray, s: float) -> tuple[FloatArray, FloatArray]:
     """What each sample by itself says of s, (samples,), and the square of that one's error where s is the same.
 
-    (x − μ)² − μ is s μ² on average; entries weigh by how well they tell, at about s. Squares of such counts scatter
-    more than those of normal noise: their excess kurtosis is 6 s + 1/σ², as negative binomials have it.
+    (x − μ)² − μ is s μ² on average; entries weigh by how well they tell, at about s. Squares of such counts
+    scatter more than those of normal noise: their excess kurtosis is 6 s + 1/σ², as negative binomials have it.
     """
     variance = np.maximum(mean, 1.0) + s * np.square(mean)
     squares = np.minimum(np.square(D - mean) / left, BEYOND**2 * variance)

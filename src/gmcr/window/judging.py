@@ -14,6 +14,7 @@ import scipy.linalg
 from scipy.special import log_ndtr
 
 from gmcr.noise import LAWS, Counts, Instrument, NoiseLaw, Poisson, Sigma, are_counts, likelier
+from gmcr.noise.instrument import CHI2_MEDIAN
 from gmcr.validation import FloatArray, evenly
 from gmcr.window.dense_fit import filled
 from gmcr.window.descent import NoiseModel
@@ -27,7 +28,10 @@ SWEEPS = 2  # of profiles and amounts in turn, in a projection
 A_FEW = 10  # slots, which leave little but noise of most tables
 MOST_SLOTS = 20  # the work grows with their square
 OVERSTATED = 1.5  # times the squares left by plain least squares
-FAR_OVERSTATED = 6.0  # the same, from which whole numbers are no counts at all
+LARGE = 0.8  # quantile of the fit, from which entries are large
+FAR_OVERSTATED = (
+    10.0  # times the squares left of the median large entry: then whole numbers are no counts at all
+)
 EXPLAINED = 3.0  # times the noise's variance, left of the median sample
 SMALLEST = 1e-2  # of the typical noise: smaller noise would give an entry all the weight
 BOUND = 0.1  # the same, where a law is checked against what least squares leaves
@@ -79,7 +83,10 @@ def tells_of_counts(D: FloatArray) -> bool:
     fit, left = _leading(levels.evened(filled(D, count)), count)[1:]
     fit = fit * levels.sigma(1.0, D.shape).entries
     told = Counts.estimate(D, fit, D - fit, left).variance(fit) * left
-    return float(np.sum(told, where=~np.isnan(D))) <= FAR_OVERSTATED * float(np.nansum(np.square(D - fit)))
+    large = ~np.isnan(D) & (fit >= np.quantile(fit, LARGE))
+    # The median, since a few directions follow the noise of the very largest.
+    seen = np.median(np.square(D - fit)[large] / told[large]) if large.any() else 0.0
+    return bool(FAR_OVERSTATED * seen >= CHI2_MEDIAN)
 
 
 def _explains(problem: Problem, state: State, law: NoiseLaw) -> bool:
