@@ -472,6 +472,20 @@ def test_the_input_is_left_alone(mix):
     np.testing.assert_array_equal(S, before[1])
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_products_that_are_known_change_nothing(missing):
+    mix = make_mixtures(12, 40, 25, 60, random_state=100)
+    D = mix.D.copy()
+    if missing:
+        D[::3, 5] = np.nan
+    prices = np.full(len(D), usage_price(len(mix.S), 60))
+    known = np.nan_to_num(D) @ mix.S.T
+    plain = decode_arrays(D, mix.S, Sigma(mix.sigma), prices, Constraints())
+    again = decode_arrays(D, mix.S, Sigma(mix.sigma), prices, Constraints(), products=known)
+    for one, other in zip(plain, again):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
 def test_starting_supports_do_not_change_easy_answers(mix):
     """From any starting support, twins and too many slots included, the same optimum is reached."""
     rng = np.random.default_rng(0)

@@ -139,8 +139,9 @@ def _call_helper(work: Callable[[], None], helpers: list[Future[None]]) -> bool:
     return True
 
 
-def product(X: FloatArray, S: FloatArray, out: FloatArray) -> FloatArray:
-    """X S', written to `out`: (samples, slots)."""
+def product(X: FloatArray, S: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """X S', written to `out` where there is one: (samples, slots)."""
+    out = np.empty((len(X), len(S))) if out is None else out
     # Blocks of a fixed size, so that the answer does not depend on the number of threads.
     deal(_product, -(-len(X) // BLOCK), 1, np.ascontiguousarray(X), np.ascontiguousarray(S), out)
     return out

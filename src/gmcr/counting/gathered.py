@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from gmcr.counting.net import MANY
-from gmcr.counting.numbers import candidate_counts, cheap_numbers
+from gmcr.counting.numbers import candidate_counts, cheap_numbers, facts
 from gmcr.counting.ratios import digits, log_ratio
 from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import filled, telling_samples
@@ -34,6 +35,11 @@ class Gathered:
     names: tuple[str, ...]
     values: FloatArray
 
+    def columns(self, names: Iterable[str]) -> FloatArray:
+        """These kinds of evidence, (candidates, names); NaN where one was not gathered."""
+        own, none = dict(zip(self.names, self.values.T)), np.full(len(self.counts), np.nan)
+        return np.stack([own.get(name, none) for name in names], axis=1)
+
 
 def gather(D: FloatArray, evidence: Evidence, enough: int = ENOUGH) -> Gathered:
     """What samples (NaN where missing) and the solver's search say of each count.
@@ -45,6 +51,10 @@ def gather(D: FloatArray, evidence: Evidence, enough: int = ENOUGH) -> Gathered:
     most = last_looked_at(X, max(by))
     near = [k for count in by for k in range(count - around(count), count + around(count) + 1)]
     reached = range(1, max(min(MANY, min(X.shape) - 1), most) + 1)
+    agreed = evidence.white and evidence.white_rank and evidence.by_cost == evidence.by_rank
+    if agreed and min(near) > most:
+        # On so many that leave white noise: then a handful is excluded, and what would tell one is not needed.
+        most, reached = 0, range(0)
     counts = np.array(sorted({*reached, *(k for k in near if k > most)}))
     columns = of_the_table(D, X, counts, most) | _of_the_search(counts, evidence)
     return Gathered(counts, tuple(columns), np.stack(list(columns.values()), axis=1))
@@ -68,14 +78,13 @@ def of_the_table(D: FloatArray, X: FloatArray, counts: np.ndarray, most: int) ->
     X : the samples that are looked at, without gaps;  most : the last count that cheap numbers are computed for
     """
     whole = tells_of_counts(D)
+    cheap = cheap_numbers(X, most, whole) if most else {}
     columns = {
-        name: np.concatenate([values, np.full(len(counts) - most, np.nan)])
-        for name, values in cheap_numbers(X, most, whole).items()
+        name: np.concatenate([values, np.full(len(counts) - most, np.nan)]) for name, values in cheap.items()
     }
-    for name in ("samples", "channels", "smaller side", "negative"):
-        columns[name][:] = columns[name][0]
-    columns["whole numbers"] = np.full(len(counts), float(whole))
+    columns |= {name: np.full(len(counts), value) for name, value in facts(X).items()}
     columns["count"], columns["count of smaller side"] = counts.astype(float), counts / min(X.shape)
+    columns["whole numbers"] = np.full(len(counts), float(whole))
     return columns
 
 

@@ -28,11 +28,12 @@ def decode_arrays(
     start: BoolArray | None = None,
     removal: FloatArray | None = None,
     gram: FloatArray | None = None,
+    products: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The decoder on checked arrays: concentrations, margins and misfits (both in noise units).
 
     removal : (samples, slots) of zeros, when given, is filled with what taking a selected slot away costs.
-    gram : (slots, slots) S S', where the caller has it already.
+    gram, products : (slots, slots) S S' and (samples, slots) D S', where the caller has them already.
 
     Rows with a noise of their own per entry, with weights or with missing entries have a Gram matrix of
     their own; all others share one.
@@ -62,7 +63,11 @@ def decode_arrays(
                 xx = np.einsum("ml,ml->m", WX, X)
             else:
                 W, variance, WX, xx = _NONE, scale.values**2, X, squares[part]
-            B = product(WX, S, C[part])  # a view of C where rows are consecutive, else a copy
+            B = C[part]  # a view where rows are consecutive, else a copy
+            if products is None or own_gram[rows[0]]:
+                B = product(WX, S, B)
+            else:
+                B[:] = products[part]
             arrays, allowed = (B, xx, G, S, W, price * variance), (k_max, constraints.signed_amounts)
             margin[part], misfit[part] = best_subsets(*arrays, *allowed, own_start, variance, own_removal)
             if not isinstance(part, slice):

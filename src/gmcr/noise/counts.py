@@ -66,9 +66,9 @@ class Counts(Instrument):
             beyond = float((weights * np.square(own - usual)).sum()) - (len(own) - 1)
             between = beyond / max(float(weights.sum() - np.square(weights).sum() / weights.sum()), SMALLEST)
             own = np.minimum(own, usual + FARTHEST * np.sqrt(max(between, 0.0) + error))
-        if beyond < CLEAR * np.sqrt(2.0 * len(own)) or not usual > 0:
+        if beyond < CLEAR * np.sqrt(2.0 * len(own)):
             return law
-        return replace(law, slope=float(np.sqrt(usual)), spread=float(np.sqrt(between)) / usual)
+        return replace(law, spread=float(np.sqrt(between)) / s)
 
     @property
     def common(self) -> Counts:

@@ -8,7 +8,8 @@ from numba import njit
 from gmcr.threads import deal
 from gmcr.validation import FloatArray
 
-LEAST = 16  # channels that one thread takes at a time: two cache lines
+LEAST = 16  # channels that one thread takes at a time: two cache lines,
+WORTH_WHILE = 50_000  # and so many times of selections, less than which is not worth another thread
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -113,7 +114,9 @@ def update_pool(
     """
     free = np.arange(len(S)) if free is None else free
     new, sizes = S.copy(), np.ones(len(S))
-    deal(_sweep, S.shape[1], LEAST, new, X, W, *_by_slot(C), free, n_sweeps, signed)
+    first, users, amounts = _by_slot(C)
+    least = max(LEAST, WORTH_WHILE // max(len(users), 1))
+    deal(_sweep, S.shape[1], least, new, X, W, first, users, amounts, free, n_sweeps, signed)
     sizes[free] = np.linalg.norm(new[free], axis=1)
     vanished = sizes == 0
     new[vanished] = S[vanished]

@@ -104,14 +104,18 @@ class Problem:
         return residual
 
     def decode(
-        self, S: FloatArray, sigma: Sigma, start: BoolArray | None = None, gram: FloatArray | None = None
+        self,
+        S: FloatArray,
+        sigma: Sigma,
+        start: BoolArray | None = None,
+        gram: FloatArray | None = None,
+        products: FloatArray | None = None,
     ) -> State:
-        """Decode every sample over the pool S (Eq. 3)."""
+        """Decode every sample over the pool S (Eq. 3); gram, products : S S' and X S', where they are known."""
         removal = np.zeros((self.n_samples, len(S)))
         prices = np.full(self.n_samples, self.usage_price)
-        C, _, misfit = decode_arrays(
-            self.D, S, sigma, prices, self.constraints, start=start, removal=removal, gram=gram
-        )
+        arrays = (self.D, S, sigma, prices, self.constraints, None, start, removal, gram, products)
+        C, _, misfit = decode_arrays(*arrays)
         return State(S, C, sigma, misfit, removal)
 
     def weights(self, sigma: Sigma) -> FloatArray:

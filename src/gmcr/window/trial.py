@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gmcr.constraints import Constraints
+from gmcr.threads import product
 from gmcr.validation import FloatArray
 from gmcr.window.problem import Problem, State
 
@@ -30,6 +31,7 @@ class Draft:
     state: State
     gram: FloatArray
     changed: bool = False
+    products: FloatArray | None = None  # (samples, slots) X S', from the first trial on
 
     @classmethod
     def of(cls, state: State) -> Draft:
@@ -73,7 +75,8 @@ class Draft:
         rows = np.flatnonzero(state.C[:, emptied].any(axis=1))
         if isinstance(seed, np.ndarray):
             put(S, G, emptied[:1], seed)
-        trial = problem.rows(rows).decode(S, state.sigma[rows], gram=G)
+        local = problem.rows(rows)
+        trial = local.decode(S, state.sigma[rows], gram=G, products=self._products(problem, rows, S, emptied))
         held = state.C[rows] != 0
         heirs = ((trial.C != 0) & ~held).any(axis=0)
         heirs = np.flatnonzero(heirs | held.any(axis=0) if companions else heirs)
@@ -87,7 +90,7 @@ class Draft:
             rows = np.union1d(rows, np.flatnonzero(amounts**2 > problem.usage_price))
         heirs = heirs[heirs >= problem.n_fixed]
         rows = np.union1d(rows, np.flatnonzero((state.C[:, heirs] != 0).any(axis=1)))
-        local = problem.rows(rows)
+        local, others = problem.rows(rows), np.union1d(heirs, emptied)
         elsewhere = problem.holders(state) - local.holders(state.rows(rows))
 
         def cost_here(part: State) -> float:
@@ -96,11 +99,13 @@ class Draft:
         allowed = cost_here(state.rows(rows))
         gap = np.inf
         for _ in range(HEIR_ROUNDS):
-            trial = local.decode(S, state.sigma[rows], gram=G)
+            products = self._products(problem, rows, S, others)
+            trial = local.decode(S, state.sigma[rows], gram=G, products=products)
             before, gap = gap, cost_here(trial) - allowed
             if gap < 0:
                 state.C[rows], state.misfit[rows], state.removal[rows] = trial.C, trial.misfit, trial.removal
                 state.S[:] = trial.S
+                self.products = self._products(problem, slice(None), S, others)
                 self.gram, self.changed = G, True
                 return True
             if seed is not None and np.array_equal(trial.C != 0, state.C[rows] != 0):
@@ -110,6 +115,16 @@ class Draft:
             put(S, G, heirs, local.refit(trial, heirs)[0][heirs])
         return seed is not None and gap < problem.usage_price and self._settles(problem, S)
 
+    def _products(
+        self, problem: Problem, rows: np.ndarray | slice, S: FloatArray, others: list[int] | np.ndarray
+    ) -> FloatArray:
+        """X S' of some samples, where S is the state's pool but for the slots `others`."""
+        if self.products is None:
+            self.products = product(problem.X, self.state.S)
+        found = self.products[rows]
+        found[:, others] = product(problem.X[rows], S[others])
+        return found
+
     def _settles(self, problem: Problem, S: FloatArray) -> bool:
         """Whether a pool that costs a little too much is worth taking once all slots have been refitted."""
         cost = problem.cost(self.state)
@@ -118,7 +133,7 @@ class Draft:
             np.fill_diagonal(gram, np.where(S.any(axis=1), np.diagonal(gram), 1.0))  # as `put` has it
             trial = problem.decode(S, self.state.sigma, gram=gram)
             if problem.cost(trial) < cost:
-                self.state, self.gram, self.changed = trial, gram, True
+                self.state, self.gram, self.changed, self.products = trial, gram, True, None
                 return True
             S = problem.refit(trial)[0]
         return False
