@@ -207,8 +207,8 @@ def counted(seed: int) -> Drawn:
     """Counts, as of mutations: profiles of few or many channels, samples of very different sizes that hold some.
 
     Components are about as frequent, or some are in all samples and others in a few; and of about the same size,
-    or a few of them make up most of what is counted. Counts vary by chance, or beyond it by as much throughout, or
-    by more in some samples than in others.
+    or a few of them make up most of what is counted. Counts vary by chance, or beyond it by as much throughout,
+    or by more in some samples than in others.
     """
     rng = np.random.default_rng([seed, 18])
     k = int(np.exp(rng.uniform(np.log(2), np.log(28))))
