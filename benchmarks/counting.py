@@ -245,7 +245,7 @@ def main() -> None:
     lines += single_kinds(tables, names) if asked.single else []
     lines += left_out(tables, columns) if asked.left_out else []
     if asked.sets is not None or asked.keep:
-        model = learned(tables, columns)
+        model = learned(tables, columns, jobs=2)
         print("sharpness", dict(zip(REGIMES, model.sharpness.round(3).tolist())))
         lines += on_sets(model, loaded(asked.sets)) if asked.sets is not None else []
         if asked.keep:

@@ -7,6 +7,9 @@ relied on alone. How sharp their chances are is set by tables that were left out
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,21 +68,24 @@ def _array(weights: torch.Tensor) -> np.ndarray:
     return weights.detach().numpy().astype(np.float32)
 
 
-def learned(tables: Sequence[Table], columns: np.ndarray, members: int = MEMBERS) -> Net:
+def learned(tables: Sequence[Table], columns: np.ndarray, members: int = MEMBERS, jobs: int = 1) -> Net:
     """What all tables teach, as sharp as those that were left out in turn bear out.
 
     Tables without a search are never left out: in use there is one.
     """
     # Halves are judged by parity.
     folds = np.array([t["seed"] // 2 % FOLDS if t["rule"] != NOT_SOUGHT else -1 for t in tables])
+    parts = [[t for t, f in zip(tables, folds) if f != fold] for fold in range(FOLDS)]
+    teach = partial(taught, columns=columns, members=members)
+    with ProcessPoolExecutor(jobs) as pool:
+        *nets, model = (pool.map if jobs > 1 else map)(teach, [*parts, list(tables)])
     left_out: list[list[tuple[np.ndarray, int]]] = [[] for _ in REGIMES]
-    for fold in range(FOLDS):
-        net = taught([t for t, f in zip(tables, folds) if f != fold], columns, members)
+    for fold, net in enumerate(nets):
         for table in (t for t, f in zip(tables, folds) if f == fold and t["true"] in t["counts"]):
             values = table["values"][:, columns].astype(float)
             logs, place = np.log(np.maximum(net.chances(values), 1e-30)), table["counts"] == table["true"]
             left_out[regime(net.names, values)].append((logs, int(np.argmax(place))))
-    return taught(tables, columns, members, tuple(borne_out(own) for own in left_out))
+    return replace(model, sharpness=np.array([borne_out(own) for own in left_out]))
 
 
 def borne_out(left_out: list[tuple[np.ndarray, int]]) -> float:
