@@ -206,18 +206,16 @@ def all_of_many(rng: np.random.Generator, d: int) -> Drawn:
 def counted(seed: int) -> Drawn:
     """Counts, as of mutations: profiles of few or many channels, samples of very different sizes that hold some.
 
-    Components are about as frequent, or some are in all samples and others in a few; and of about the same size,
-    or a few of them make up most of what is counted. Counts vary by chance, or beyond it by as much throughout,
-    or by more in some samples than in others.
+    Components are about as frequent, or some are in all samples and others in a few. Counts vary by chance, or
+    beyond it by as much throughout, or by more in some samples than in others.
     """
     rng = np.random.default_rng([seed, 18])
     k = int(np.exp(rng.uniform(np.log(2), np.log(28))))
-    m, d = int(np.exp(rng.uniform(np.log(30), np.log(1000)))), int(rng.integers(30, 100))
+    m, d = int(np.exp(rng.uniform(np.log(30), np.log(500)))), int(rng.integers(30, 100))
     S = rng.dirichlet(np.full(d, np.exp(rng.uniform(np.log(0.04), np.log(1.0)))), k)
     alike = rng.random() < 0.5
     frequent = rng.uniform(0.2, 1.0) if alike else np.exp(rng.uniform(np.log(0.02), 0.0, k))
     C = rng.lognormal(0, rng.uniform(0.4, 1.5), (m, k)) * (rng.random((m, k)) < frequent)
-    C *= rng.lognormal(0, rng.uniform(0.0, 1.5), k)
     C[np.arange(m), rng.integers(0, k if alike else min(k, 2), m)] += 1.0
     C[rng.permutation(m)[: 3 * k] if m >= 3 * k else rng.integers(0, m, 3 * k), np.arange(3 * k) % k] += 1.0
     mean = C @ S
@@ -342,10 +340,8 @@ def saved(path: Path, tables: list[dict[str, Any]], small: bool = False) -> None
     small : a byte a value, which is as fine as the net looks, and each table by columns, many of which are others
         moved on by a count: a third of the space
     """
-    names = max((t["names"] for t in tables), key=len)  # of excluded counts some kinds were not gathered
-    if any(set(t["names"]) - set(names) for t in tables):
+    if len({t["names"] for t in tables}) > 1:
         raise SystemExit(f"{path} has other kinds of evidence than are gathered now; begin a new file.")
-    tables = [t | {"values": Gathered(t["counts"], t["names"], t["values"]).columns(names)} for t in tables]
     arrays = {name: np.array([t[name] for t in tables]) for name in FACTS}
     arrays["sizes"] = np.array([len(t["counts"]) for t in tables])
     arrays["counts"] = np.concatenate([t["counts"] for t in tables])
@@ -358,7 +354,7 @@ def saved(path: Path, tables: list[dict[str, Any]], small: bool = False) -> None
         arrays["values"] = np.concatenate([part.T.ravel() for part in parts])
     else:
         arrays["values"] = values.astype(np.float16)  # three digits are enough, and half the space
-    arrays["names"] = np.array(names)
+    arrays["names"] = np.array(tables[0]["names"])
     written(path, arrays)
 
 

@@ -156,15 +156,6 @@ def test_candidates_around_what_the_solver_found_beyond_those_looked_at(made):
     assert found.values[-1, found.names.index("count")] == 59
 
 
-def test_a_handful_is_excluded_where_cost_and_singular_values_agree_on_many(made):
-    found = gather(made.D, evidence(40, white_rank=True))
-    assert found.counts.tolist() == list(range(32, 49))
-    assert np.isnan(found.columns(["plain: gap"])).all()
-    assert found.columns(["count"]).ravel().tolist() == found.counts.tolist()
-    for differs in ({"by_rank": 41}, {"white_rank": False}, {"white": False}):
-        assert gather(made.D, replace(evidence(40, white_rank=True), **differs)).counts[0] == 1
-
-
 def test_what_is_left_under_its_law_is_noise_from_the_count_on():
     """Noise of two kinds at once, which no scaling by sample and channel makes white."""
     made = make_measured(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from gmcr import GMCR, make_measured
-from gmcr.noise import Sigma
+from gmcr.noise import Instrument, Sigma
 from gmcr.window.levels import MOST, Levels
 
 
@@ -69,3 +69,22 @@ def test_noise_given_per_entry_weighs_where_samples_hold_everything():
     ]
     known, unknown = (mean_cosine(model.components_[:, 20:], made.S[:, 20:]) for model in models)
     assert known > unknown
+
+
+def test_a_channel_that_is_said_to_have_no_noise_does_not_decide():
+    made = make_measured(3, 40, 80, 1, disturbed=False, law=Instrument(0.01))
+    sigma = np.full(made.D.shape, 0.01)
+    sigma[:, 5] = 1e-12
+    laws = Instrument(0.01), Instrument(0.01, channels=(1e-9, *[1.0] * 79))
+    told = [GMCR(3).fit(made.D, noise=noise) for noise in (sigma, *laws)]
+    assert min(mean_cosine(model.components_, made.S) for model in told) > 0.98
+
+
+def test_channels_that_noise_swamps():
+    """Slots that nobody holds were to be merged for what their samples have in common."""
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        sigma = np.full((50, 90), 0.02)
+        sigma[:, ::2] = 1e3
+        D = np.ones((50, 90)) * rng.uniform(0.5, 2, (50, 1)) + sigma * rng.normal(size=sigma.shape)
+    assert GMCR().fit(D).n_components_ >= 1

@@ -360,9 +360,26 @@ def test_factors_of_channels_are_kept_in_files_and_for_as_many_channels():
     D = np.ones((2, 3))
     np.testing.assert_allclose(law.sigma(D).entries, [[0.05, 0.1, 0.2]] * 2)
     np.testing.assert_allclose(law.scaled(3.0).sigma(D).entries, 3 * law.sigma(D).entries)
-    with pytest.raises(InputError, match="one of 4 channels, not 3"):
+    with pytest.raises(InputError, match="factors of 3 channels, but samples have 4"):
         law.sigma(np.ones((2, 4)))
     with pytest.raises(InputError, match="the noise channels must be a list of numbers"):
         Instrument(0.1, channels=2.0)
     with pytest.raises(InputError, match="the noise channels must be finite and not negative"):
         Instrument(0.1, channels=[1.0, -1.0])
+
+
+def test_noise_that_is_given_is_a_number_and_none_decides_alone():
+    D = np.random.default_rng(0).random((6, 5)) + 1
+    for bad in (0.0, np.inf, 1e160, -1.0):
+        sigma = np.full(D.shape, 0.1)
+        sigma[2, 3] = bad
+        with pytest.raises(InputError, match="row 2, column 3, but must be positive and at most 1e"):
+            Sigma.given(sigma, D)
+    with pytest.raises(InputError, match="noise must be at most 1e"):
+        Sigma.given(np.full(6, 1e160), D)
+    sigma = np.full(D.shape, 0.1)
+    sigma[:, 0] = 1e-300
+    assert Sigma.given(sigma, D).bounded().values.min() == pytest.approx(Sigma.given(sigma, D).values.min())
+    wide = np.full((6, 40), 0.1)
+    wide[:, 0] = 1e-12
+    np.testing.assert_allclose(Sigma(wide).bounded().values[:, 0], 0.01)

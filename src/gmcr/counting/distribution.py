@@ -13,7 +13,8 @@ MASS = FIRM  # of the range that is told: where it is one count, that is firm
 
 def probabilities(gathered: Gathered, learned: Net) -> dict[int, float]:
     """Of each candidate count; they sum to one."""
-    chances = learned.chances(gathered.columns(learned.names.tolist()))
+    order = [gathered.names.index(name) for name in learned.names.tolist()]
+    chances = learned.chances(gathered.values[:, order])
     return dict(zip(gathered.counts.tolist(), chances.tolist(), strict=True))
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from gmcr.counting.net import MANY
-from gmcr.counting.numbers import candidate_counts, cheap_numbers, facts
+from gmcr.counting.numbers import candidate_counts, cheap_numbers
 from gmcr.counting.ratios import digits, log_ratio
 from gmcr.validation import FloatArray
 from gmcr.window.dense_fit import filled, telling_samples
@@ -18,7 +17,7 @@ from gmcr.window.judging import tells_of_counts
 LOOKED_AT = 20  # counts that the cheap numbers are computed for at most,
 FIRST, HALF = 5, 2  # and so many in any case, with one and a half times those that the solver speaks for
 AROUND, PART = 3, 8  # counts to either side of one that is spoken for, and a part of it more
-ENOUGH = 500  # samples
+ENOUGH, FEWER = 500, 150  # samples; and to tell a handful, where that is all but excluded
 FARTHEST = 6  # beyond which counts are all as far off
 
 
@@ -35,11 +34,6 @@ class Gathered:
     names: tuple[str, ...]
     values: FloatArray
 
-    def columns(self, names: Iterable[str]) -> FloatArray:
-        """These kinds of evidence, (candidates, names); NaN where one was not gathered."""
-        own, none = dict(zip(self.names, self.values.T)), np.full(len(self.counts), np.nan)
-        return np.stack([own.get(name, none) for name in names], axis=1)
-
 
 def gather(D: FloatArray, evidence: Evidence, enough: int = ENOUGH) -> Gathered:
     """What samples (NaN where missing) and the solver's search say of each count.
@@ -51,12 +45,12 @@ def gather(D: FloatArray, evidence: Evidence, enough: int = ENOUGH) -> Gathered:
     most = last_looked_at(X, max(by))
     near = [k for count in by for k in range(count - around(count), count + around(count) + 1)]
     reached = range(1, max(min(MANY, min(X.shape) - 1), most) + 1)
-    agreed = evidence.white and evidence.white_rank and evidence.by_cost == evidence.by_rank
-    if agreed and min(near) > most:
-        # On so many that leave white noise: then a handful is excluded, and what would tell one is not needed.
-        most, reached = 0, range(0)
     counts = np.array(sorted({*reached, *(k for k in near if k > most)}))
-    columns = of_the_table(D, X, counts, most) | _of_the_search(counts, evidence)
+    agreed = evidence.white and evidence.white_rank and evidence.by_cost == evidence.by_rank > MANY
+    few = (
+        FEWER if agreed else enough
+    )  # then nothing but a handful, which a part of the samples shows, is in question
+    columns = of_the_table(D, X, counts, most, few) | _of_the_search(counts, evidence)
     return Gathered(counts, tuple(columns), np.stack(list(columns.values()), axis=1))
 
 
@@ -72,19 +66,25 @@ def last_looked_at(X: FloatArray, count: int) -> int:
     return candidate_counts(X.shape, min(FIRST + count + count // HALF, LOOKED_AT))
 
 
-def of_the_table(D: FloatArray, X: FloatArray, counts: np.ndarray, most: int) -> dict[str, FloatArray]:
+def of_the_table(
+    D: FloatArray, X: FloatArray, counts: np.ndarray, most: int, enough: int = ENOUGH
+) -> dict[str, FloatArray]:
     """What needs no search.
 
-    X : the samples that are looked at, without gaps;  most : the last count that cheap numbers are computed for
+    X : the samples that are looked at, without gaps;  most : the last count that cheap numbers are computed for,
+    enough : from so many of the samples
     """
     whole = tells_of_counts(D)
-    cheap = cheap_numbers(X, most, whole) if most else {}
     columns = {
-        name: np.concatenate([values, np.full(len(counts) - most, np.nan)]) for name, values in cheap.items()
+        name: np.concatenate([values, np.full(len(counts) - most, np.nan)])
+        for name, values in cheap_numbers(some(X, most, enough), most, whole).items()
     }
-    columns |= {name: np.full(len(counts), value) for name, value in facts(X).items()}
-    columns["count"], columns["count of smaller side"] = counts.astype(float), counts / min(X.shape)
+    for name in ("channels", "negative"):
+        columns[name][:] = columns[name][0]
+    columns["samples"][:] = np.log(len(X))
+    columns["smaller side"] = np.minimum(columns["samples"], columns["channels"])
     columns["whole numbers"] = np.full(len(counts), float(whole))
+    columns["count"], columns["count of smaller side"] = counts.astype(float), counts / min(X.shape)
     return columns
 
 

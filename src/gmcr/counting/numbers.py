@@ -65,19 +65,17 @@ def cheap_numbers(X: FloatArray, most: int, counts: bool = False, seed: int = 0)
     rough = np.sqrt(np.mean(curvature**2) / 6.0) if curvature.size else np.nan
     n_left = np.maximum((m - np.arange(len(left))) * (d - np.arange(len(left))), 1)
     found["tail over roughness"] = log_ratio(at(left / np.sqrt(n_left), most, 1), rough)
+    negative = np.square(np.minimum(X, 0.0)).sum() / np.square(X).sum()
+    for name, value in {
+        "negative": negative,
+        "samples": np.log(m),
+        "channels": np.log(d),
+        "smaller side": np.log(min(m, d)),
+    }.items():
+        found[name] = np.full(most, value)
+    found["count"] = np.arange(1.0, most + 1)
+    found["count of smaller side"] = found["count"] / min(m, d)
     return found
-
-
-def facts(X: FloatArray) -> dict[str, float]:
-    """What is the same for all counts."""
-    X = _binned(X)
-    m, d = X.shape
-    return {
-        "negative": float(np.square(np.minimum(X, 0.0)).sum() / np.square(X).sum()),
-        "samples": float(np.log(m)),
-        "channels": float(np.log(d)),
-        "smaller side": float(np.log(min(m, d))),
-    }
 
 
 def _binned(X: FloatArray) -> FloatArray:

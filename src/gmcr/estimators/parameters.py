@@ -162,9 +162,11 @@ def known_noise(parameter: Any, given: Any, replicates: Any, D: FloatArray, weig
 
     parameter : the estimator's `noise`;  given, replicates : what came to `fit`;  weight : (samples,)
     """
-    law = _check_law(parameter)
+    named = given is not None and (isinstance(given, str) or not hasattr(given, "__len__"))
+    law = _check_law(given if named else parameter)
     if law == Counts.kind and not are_counts(D):
-        raise InputError('noise="counts" needs whole numbers that are not negative; take noise="poisson".')
+        told = "whole numbers, none negative, some above 1 and most below 100,000"
+        raise InputError(f'noise="counts" needs {told}; take noise="poisson".')
     if replicates is not None:
         if given is not None or isinstance(law, NoiseLaw):
             raise InputError("replicates tell the noise, and so does noise; give one of them.")
@@ -173,10 +175,8 @@ def known_noise(parameter: Any, given: Any, replicates: Any, D: FloatArray, weig
         rows = np.sort(distinct_samples(D, weight, layout=same)[0])  # copies tell nothing of the noise
         law = law_of_replicates(D[rows], labels[rows], law)
         return KnownNoise(law, covariance=ErrorCovariance.of_replicates(D[rows], labels[rows]))
-    if given is None or isinstance(given, NoiseLaw):
-        return KnownNoise(law if given is None else given)
-    if isinstance(given, str) or not hasattr(given, "__len__"):
-        return KnownNoise(_check_law(given))
+    if given is None or named:
+        return KnownNoise(law)
     return KnownNoise(law if isinstance(law, str) else law.kind, Sigma.given(given, D))
 
 

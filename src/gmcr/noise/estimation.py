@@ -105,7 +105,7 @@ def left_per_entry(residual: FloatArray, dof: FloatArray) -> FloatArray:
 
     dof : (samples,) degrees of freedom left in each sample's residual, or (samples, channels) shares as they are
     """
-    return dof if dof.ndim == 2 else (dof / count_present(residual))[:, None]
+    return dof if dof.ndim == 2 else (dof / np.maximum(count_present(residual), 1))[:, None]
 
 
 def likelier(law: NoiseLaw, other: NoiseLaw, D: FloatArray, fit: FloatArray, left: FloatArray) -> bool:

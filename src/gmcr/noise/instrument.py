@@ -10,10 +10,11 @@ from numba import njit
 from numpy.random import Generator
 from scipy.stats import chi2
 
+from gmcr.errors import InputError
 from gmcr.noise.estimation import left_per_entry
 from gmcr.noise.law import LAWS, NoiseLaw
 from gmcr.noise.sigma import SMALLEST, Sigma, rounding_floor
-from gmcr.validation import FloatArray, require
+from gmcr.validation import FloatArray
 
 BINS, LEAST_IN_BIN = 60, 30  # of the signal, within which the variance is taken for one, and entries in each
 SCORINGS = 12
@@ -49,8 +50,9 @@ class Instrument(NoiseLaw):
         # Where less than one count is expected the variance is that of one: it must not vanish.
         sigma = np.sqrt(self.variance(mean, self.least_gain))
         if self.channels:
-            fits = len(self.channels) == D.shape[1]
-            require(fits, "the law of the noise", f"one of {D.shape[1]} channels", len(self.channels))
+            if len(self.channels) != D.shape[1]:
+                told = f"factors of {len(self.channels)} channels, but samples have {D.shape[1]}"
+                raise InputError(f"the law of the noise has {told}.")
             sigma = sigma * np.array(self.channels)
         return Sigma(np.maximum(sigma, rounding_floor(D)[:, None]))
 

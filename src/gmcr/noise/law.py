@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.random import Generator
 
 from gmcr.noise.sigma import Sigma
@@ -43,6 +44,7 @@ class NoiseLaw(ABC):
         for part in fields(self):
             name, value = f"the noise {part.name}", getattr(self, part.name)
             if isinstance(part.default, tuple):  # which files store as a list
+                value = value.tolist() if isinstance(value, np.ndarray) else value
                 require(isinstance(value, list | tuple), name, "a list of numbers", value)
                 object.__setattr__(self, part.name, value := tuple(value))
             for number in value if isinstance(part.default, tuple) else [value]:

@@ -45,7 +45,9 @@ def deviations(D: FloatArray, replicates: ArrayLike) -> tuple[FloatArray, FloatA
     seen, total = sums_of_present(D, which)
     rows = np.flatnonzero(counts[which] > 1)
     if not rows.size:
-        raise InputError("replicates names no sample twice; give samples measured again the same label.")
+        raise InputError(
+            "replicates names no sample twice, copies aside; give samples measured again the same label."
+        )
     seen, total = np.maximum(seen, 1)[which[rows]], total[which[rows]]
     shares = np.where(np.isnan(D[rows]), 0.0, 1.0 - 1.0 / seen)
     if not shares.any():

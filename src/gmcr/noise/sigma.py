@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv
 
 from gmcr.errors import InputError
-from gmcr.validation import FloatArray, as_numbers, check_per_sample, require, squared_norms
+from gmcr.validation import LARGEST, FloatArray, as_numbers, check_per_sample, require, squared_norms
 
 # Noise below 1e-6 of a sample's size (120 dB) cannot be told from rounding in the normal equations.
 ROUNDING = 1e-6
+LOW, FARTHEST_BELOW = 0.1, 10.0  # quantile of the noise, and how many times less is not believed of fewer
 SMALLEST = 1e-150  # noise of a sample that is zero throughout: its square is still a number
 
 _NO_WEIGHTS = np.zeros((0, 0))
@@ -37,20 +38,26 @@ class Sigma:
             return noise
         values = as_numbers(noise, "noise")
         if values.ndim < 2:
-            return cls(np.maximum(check_per_sample(values, len(D), "noise"), rounding_floor(D)))
+            values = check_per_sample(values, len(D), "noise")
+            require(values.max() <= LARGEST, "noise", f"at most {LARGEST:g}", float(values.max()))
+            return cls(np.maximum(values, rounding_floor(D)))
         if values.shape != D.shape:
             raise InputError(
                 f"noise must be one number, one per sample ({len(D)}), or one per entry (shape {D.shape}), "
                 f"but has shape {values.shape}."
             )
-        bad = np.argwhere(~(np.isfinite(values) & (values > 0)) & ~np.isnan(D))
+        bad = np.argwhere(~((values > 0) & (values <= LARGEST)) & ~np.isnan(D))
         if bad.size:
             row, column = bad[0]
             raise InputError(
-                f"noise is {values[row, column]} at row {row}, column {column}, but must be positive; "
-                "to leave an entry out, mark it as missing with NaN in D."
+                f"noise is {values[row, column]} at row {row}, column {column}, but must be positive and at most "
+                f"{LARGEST:g}; to leave an entry out, mark it as missing with NaN in D."
             )
-        return cls(values)
+        return cls(np.maximum(values, rounding_floor(D)[:, None]))
+
+    def bounded(self) -> Sigma:
+        """None far below the others: a few that are said to have next to no noise would decide alone."""
+        return Sigma(np.maximum(self.values, np.nanquantile(self.values, LOW) / FARTHEST_BELOW))
 
     @property
     def per_entry(self) -> bool:

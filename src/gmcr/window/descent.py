@@ -76,7 +76,8 @@ class NoiseModel:
         if self.given is not None:
             return self.given, law
         fit = state.C @ state.S if law.per_entry else None
-        return law.common.sigma(problem.D, fit), law
+        sigma = law.common.sigma(problem.D, fit)
+        return (sigma.bounded() if law is self.law else sigma), law
 
     @property
     def known(self) -> bool:

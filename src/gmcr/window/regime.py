@@ -172,7 +172,7 @@ def weighted(problem: Problem, S: FloatArray, noise: NoiseModel) -> FloatArray:
     free = replace(problem, usage_price=FREE)
     state = free.decode(S, _no_noise(problem))
     for _ in range(FINISHING):
-        sigma = noise.given or noise.sigma(problem, state)[1].sigma(problem.D, state.C @ state.S)
+        sigma = noise.given or noise.sigma(problem, state)[1].sigma(problem.D, state.C @ state.S).bounded()
         refitted, sizes = free.refit(free.decode(state.S, sigma))
         state = free.decode(np.where(sizes[:, None] > 0, refitted, state.S), sigma)
     return state.S

@@ -100,6 +100,8 @@ class Search:
 def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listener: Listener | None) -> Search:
     if options.noise == "auto" and options.sigma is None and tells_of_counts(D):
         options = replace(options, noise=Counts.kind)
+    if options.sigma is not None:
+        options = replace(options, sigma=options.sigma.bounded())
     noise = NoiseModel(options.noise, options.sigma)
     kind = options.noise.kind if isinstance(options.noise, NoiseLaw) else options.noise
     found = guesses(D, counts=noise.of_counts)
@@ -123,6 +125,7 @@ def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listene
     if reference is None:
         law = options.noise if isinstance(options.noise, NoiseLaw) else guess.law
         reference = law.sigma(D, np.maximum(problem.X, 0.0))
+        reference = reference.bounded() if law is noise.law else reference
     if noise.known:
         problem = replace(problem, levels=Levels.of(reference))
     path = Path(reference, listener)

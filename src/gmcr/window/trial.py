@@ -82,6 +82,8 @@ class Draft:
         heirs = np.flatnonzero(heirs | held.any(axis=0) if companions else heirs)
         if seed is not None:
             if isinstance(seed, str):
+                if len(rows) == 0:  # nobody's slots have nothing in common
+                    return False
                 seed = _common_direction(problem.residual(rows, trial), problem.constraints)
                 put(S, G, emptied[:1], seed)
             heirs = np.union1d(heirs, emptied[:1])
