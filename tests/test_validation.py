@@ -210,7 +210,7 @@ BAD_OPTIONS = {
     ),
     "noise of zero at an entry": (
         {"noise": changed(0.0)},
-        r"noise is 0.0 at row 1, column 2, but must be positive; .*NaN in D",
+        r"noise is 0.0 at row 1, column 2, but must be positive and at most 1e\+60; .*NaN in D",
     ),
     "noise that is NaN at an entry": (
         {"noise": changed(np.nan)},
