@@ -5,7 +5,8 @@
     python benchmarks/peers.py --only 'shared*'
     python benchmarks/peers.py --only 'sim*' --seeds $(seq 200 299)
 
-Rows: `shared` (the measured sets that have references), `left` (the same without the samples in which one
+Rows: `shared` (the measured sets that have references), `image` (one of 3,600 pixels without any, for its times),
+`left` (the same without the samples in which one
 component has more than 0.8 of the signal), and simulated dense tables with pure samples (`sim-pure`), with none
 in which a component has more than 0.7 of the signal (`sim-none`), and between (`sim-between`). mcrnmf is left out
 where it is not installed (pip install --no-deps --ignore-requires-python mcrnmf). Times are CPU seconds with
@@ -29,9 +30,10 @@ from sklearn.decomposition import NMF
 from common import Cell, Result, measure, parser, report
 from fits import matched_cosines
 from gmcr import GMCR, make_measured
-from real_sets import REFERENCES, references
+from real_sets import REFERENCES, load, references
 
 Factors = tuple[np.ndarray, np.ndarray]  # concentrations and profiles
+IMAGE = "raman_emulsion_hsi"
 SEEDS = range(100, 200)
 ITERATIONS = 200
 PURE, MIXED = 0.8, {"sim-pure": "pure", "sim-none": 0.7, "sim-between": None}
@@ -169,6 +171,9 @@ if find_spec("mcrnmf") is None:
 
 def table_of(cell: Cell, folder: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
     """Samples, reference profiles, reference concentrations where there are any, and the count."""
+    if cell["row"] == "image":
+        kept = load(folder, cell["set"])
+        return kept["D"].astype(float), np.empty((0, kept["D"].shape[1])), None, int(kept["n_components"])
     if cell["row"] in ("shared", "left"):
         D, S, C, k = references(folder, cell["set"])
         if cell["row"] == "left":
@@ -200,7 +205,7 @@ def run_with(folder: Any) -> Callable[[Cell], Result]:
             started = process_time()
             amounts, profiles = work(D, k)
             seconds = process_time() - started
-        cosines = matched_cosines(profiles, S)
+        cosines = matched_cosines(profiles, S) if len(S) else np.array([np.nan])
         best = np.linalg.svd(D, compute_uv=False)[k:]
         found: Result = {
             "count": len(profiles),
@@ -227,6 +232,7 @@ def main() -> None:
         else [name for name in REFERENCES if name != "mir_ethanol_glucose"]
     )
     cells = [{"row": "shared", "set": name, "peer": peer} for name in sets for peer in PEERS]
+    cells += [{"row": "image", "set": IMAGE, "peer": peer} for peer in ("gmcr", "gmcr blind", "pyMCR, SPA")]
     cells += [
         {"row": "left", "set": name, "peer": peer}
         for name in sets
@@ -244,7 +250,8 @@ def main() -> None:
     warm = make_measured(3, 30, 40, random_state=0).D
     GMCR(n_components=3).fit(warm), GMCR().fit(warm)
     runs = measure(cells, run_with(given.data), given)
-    report([_sets(runs.table, "shared"), _sets(runs.table, "left"), _simulated(runs.table)], runs, given)
+    sets_told = [_sets(runs.table, row) for row in ("shared", "left")]
+    report([*sets_told, _image(runs.table), _simulated(runs.table)], runs, given)
 
 
 def _sets(table: pd.DataFrame, row: str) -> list[dict[str, str]]:
@@ -274,6 +281,22 @@ def _sets(table: pd.DataFrame, row: str) -> list[dict[str, str]]:
         mean_line |= {"best peer": f"{best:.4f}", "ahead": f"{means['gmcr'] - best:+.4f}"}
         lines.append(mean_line | {key: "" for key in lines[0] if key not in mean_line})
     return lines
+
+
+def _image(table: pd.DataFrame) -> list[dict[str, str]]:
+    """CPU seconds of an image, and over pyMCR's."""
+    part = table[table["row"] == "image"]
+    seconds = part.set_index("peer")["seconds"]
+    return [
+        {
+            "image": own["set"],
+            "peer": own["peer"],
+            "count": str(own["count"]),
+            "misfit": f"{own['misfit']:.3f}",
+        }
+        | {"CPU s": f"{own['seconds']:.1f}", "over pyMCR's": f"{own['seconds'] / seconds['pyMCR, SPA']:.2f}"}
+        for own in part.to_dict("records")
+    ]
 
 
 def _simulated(table: pd.DataFrame) -> list[dict[str, str]]:
