@@ -8,6 +8,7 @@
     python counting_tables.py evidence/many.npz --many --seeds 0 80 --jobs 2
     python counting_tables.py evidence/dense.npz --dense --seeds 0 80 --jobs 2
     python counting_tables.py evidence/quick.npz --small --quick --seeds 100000 112500 --jobs 2
+    python counting_tables.py evidence/remixed.npz --remixed ../../shared/data --quick --seeds 0 3000 --jobs 2
     python counting_tables.py evidence/measured.npz --sets ../../shared/data
     python counting_tables.py FILE --small-file  # each, in the end
 
@@ -29,6 +30,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from counting_remixed import remixed
 from gmcr import GMCR, estimators, make_measured, make_mixtures
 from gmcr.counting import Gathered, gather
 from gmcr.counting.gathered import last_looked_at, of_the_table, some
@@ -54,6 +56,7 @@ SELDOM, RARER = 7, 4.0  # components of a dense table, beyond which so many more
 BURIED = 1 / 3  # of the tables with a component below the noise that are met: others are drawn too often
 QUIETLY = 0.2  # how often nothing is disturbed
 FAINTEST, CLEAREST = 8, 35  # dB
+HYPERMUTATED = 0.3  # how often a few samples of counts are far larger than the others
 WEAK = 0.005  # share of the signal that a component has by itself, below which it is as much rarer
 MEASURED = {
     "carbs": 3,
@@ -206,25 +209,51 @@ def all_of_many(rng: np.random.Generator, d: int) -> Drawn:
 def counted(seed: int) -> Drawn:
     """Counts, as of mutations: profiles of few or many channels, samples of very different sizes that hold some.
 
-    Components are about as frequent, or some are in all samples and others in a few. Counts vary by chance, or
-    beyond it by as much throughout, or by more in some samples than in others.
+    Components are about as frequent and strong, or some are in all samples and others in a few, and some have
+    most of all counts. Counts vary by chance, or beyond it by as much throughout, or by more in some samples than
+    in others.
     """
-    rng = np.random.default_rng([seed, 18])
+    rng = np.random.default_rng([seed, 24])
     k = int(np.exp(rng.uniform(np.log(2), np.log(28))))
-    m, d = int(np.exp(rng.uniform(np.log(30), np.log(500)))), int(rng.integers(30, 100))
-    S = rng.dirichlet(np.full(d, np.exp(rng.uniform(np.log(0.04), np.log(1.0)))), k)
+    m, d = int(np.exp(rng.uniform(np.log(30), np.log(600)))), int(rng.integers(30, 100))
+    S = signatures(rng, k, d)
     alike = rng.random() < 0.5
     frequent = rng.uniform(0.2, 1.0) if alike else np.exp(rng.uniform(np.log(0.02), 0.0, k))
+    strong = rng.lognormal(0, 0.0 if alike else rng.uniform(0, 1.2), k)
     C = rng.lognormal(0, rng.uniform(0.4, 1.5), (m, k)) * (rng.random((m, k)) < frequent)
     C[np.arange(m), rng.integers(0, k if alike else min(k, 2), m)] += 1.0
     C[rng.permutation(m)[: 3 * k] if m >= 3 * k else rng.integers(0, m, 3 * k), np.arange(3 * k) % k] += 1.0
-    mean = C @ S
-    size = np.exp(rng.uniform(np.log(100), np.log(4e4))) * rng.lognormal(0, rng.uniform(0.1, 1.3), (m, 1))
+    mean = (C * strong) @ S
+    size = np.exp(rng.uniform(np.log(50), np.log(4e4))) * rng.lognormal(0, rng.uniform(0.1, 1.3), (m, 1))
+    if rng.random() < HYPERMUTATED:
+        size *= np.where(rng.random((m, 1)) < 0.03, np.exp(rng.uniform(2.0, 5.0, (m, 1))), 1.0)
     mean *= size / mean.sum(axis=1, keepdims=True)
-    alpha = np.exp(rng.uniform(np.log(3), np.log(300), (m, 1) if rng.random() < 0.4 else (1, 1)))
+    alpha = np.exp(rng.uniform(np.log(2), np.log(300), (m, 1) if rng.random() < 0.4 else (1, 1)))
     if rng.random() < 0.7:
         mean = mean * rng.gamma(alpha, 1 / alpha, mean.shape)
     return rng.poisson(mean).astype(float), k, ("counts",), np.nan
+
+
+def signatures(rng: np.random.Generator, k: int, d: int) -> np.ndarray:
+    """Profiles of few or of many channels, all of a kind or each of its own, neighbours alike or not."""
+    narrow = np.exp(rng.uniform(np.log(0.03), np.log(1.5), 1 if rng.random() < 0.5 else k))
+    S = np.stack([rng.dirichlet(np.full(d, one)) for one in np.broadcast_to(narrow, k)])
+    if rng.random() < 0.5:
+        together = int(rng.integers(3, 9))
+        groups = rng.dirichlet(np.full(-(-d // together), rng.uniform(0.2, 1.0)), k)
+        S = (S + 0.2 / d) * np.repeat(groups, together, axis=1)[:, :d]
+    return S / S.sum(axis=1, keepdims=True)
+
+
+def half_measured(folder: Path, seed: int) -> Drawn:
+    """One made of measured sets; what is left over counts as noise."""
+    for again in range(100):
+        D, C, S, of = remixed(folder, 1000 * seed + again)
+        chance = np.random.default_rng([seed, again, 26]).random()
+        if np.linalg.matrix_rank(C @ S) == len(S) and chance < least_own(C, S) / WEAK:
+            break
+    values = np.linalg.svd(C @ S, compute_uv=False)
+    return D, len(S), ("remixed", *of), float(values[len(S) - 1] / np.linalg.norm(D - C @ S, 2))
 
 
 def stands_out(clean: np.ndarray, sigma: np.ndarray, k: int) -> float:
@@ -404,6 +433,9 @@ def main() -> None:
     arguments.add_argument("--few", action="store_true", help="the paper's tables instead, of the usual size")
     arguments.add_argument("--many", action="store_true", help="the paper's tables at its own size instead")
     arguments.add_argument("--dense", action="store_true", help="the same with all components in each sample")
+    arguments.add_argument(
+        "--remixed", type=Path, metavar="FOLDER", help="tables made of the shared sets instead"
+    )
     arguments.add_argument("--quick", action="store_true", help="without what the solver's search says")
     arguments.add_argument("--again", action="store_true", help="gather anew what needs no search")
     arguments.add_argument("--small-file", action="store_true", help="store the file in a third of its space")
@@ -413,6 +445,8 @@ def main() -> None:
     given += parts_of_replicated(asked.sets) if asked.sets is not None else []
     made = {counted: asked.counts, few: asked.few, many: asked.many, dense: asked.dense, small: asked.small}
     make = next((make for make, chosen in made.items() if chosen), drawn)
+    if asked.remixed is not None:
+        make = partial(half_measured, asked.remixed)
     if asked.small_file:
         saved(asked.file, loaded(asked.file), small=True)
         return

@@ -19,7 +19,7 @@ from gmcr.counting.likeness import of_likeness
 from gmcr.counting.neighbours import of_neighbours
 from gmcr.counting.net import Net, stored
 from gmcr.counting.numbers import cheap_numbers
-from gmcr.counting.weighing import doubt
+from gmcr.counting.weighing import doubt, not_to_be_sure
 from gmcr.noise import Instrument
 from gmcr.window.evidence import Evidence
 from gmcr.window.first_guess import unit_rows
@@ -141,6 +141,15 @@ def test_numbers_do_not_know_the_unit(made, factor):
     plain, scaled = cheap_numbers(made.D, 8), cheap_numbers(factor * made.D, 8)
     for name, values in plain.items():
         np.testing.assert_allclose(scaled[name], values, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+def test_a_few_huge_samples_of_counts_do_not_decide():
+    """As many singular values stand out of the noise as there are components: noise of the few is no component."""
+    rng = np.random.default_rng(0)
+    mean = 300 * rng.dirichlet(np.ones(4), 150) @ rng.dirichlet(np.full(40, 0.3), 4)
+    mean[:3] *= 300
+    numbers = cheap_numbers(rng.poisson(mean).astype(float), 8, counts=True)
+    assert (numbers["plain: over the edge"] > 0).tolist() == [True] * 4 + [False] * 4
 
 
 def test_candidates_around_what_the_solver_found_beyond_those_looked_at(made):
@@ -346,6 +355,26 @@ def test_five_samples_are_never_firm():
     found = GMCR(random_state=0).fit(made.D).count_
     assert not found.firm
     assert "too few" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("facts", "count", "words"),
+    [
+        ({"excess": {3: 5.0}, "white": False}, 3, "5.0 times what 3 directions would"),
+        ({"excess": {3: 5.0}, "white": True}, 3, ""),  # few components leave noise that directions fit
+        ({"excess": {3: 1.5}, "white": False}, 3, ""),
+        ({"held": 0.9}, 59, "cannot tell so many"),
+        ({"held": 0.2}, 59, ""),  # of few in each sample there may be more than channels
+    ],
+)
+def test_why_no_count_is_sure(made, facts, count, words):
+    said = not_to_be_sure(made.D, replace(evidence(), **facts), count)
+    assert words in said and bool(said) == bool(words)
+
+
+def test_a_count_by_a_fit_far_below_its_rank_is_not_firm(made):
+    found = weighed(made.D, replace(evidence(), excess=dict.fromkeys(range(1, 60), 9.0), white=False))
+    assert "9.0 times" in found.caution and not found.firm
 
 
 @pytest.mark.parametrize("factor", [1.0001, 1e5])

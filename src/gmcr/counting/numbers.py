@@ -37,8 +37,10 @@ def cheap_numbers(X: FloatArray, most: int, counts: bool = False, seed: int = 0)
     X = _binned(X)
     m, d = X.shape
     found: dict[str, FloatArray] = {}
-    U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
     white = whitened_counts(X)[0] if counts else levelled(X)
+    if counts:  # of which the few largest samples would decide all that follows
+        X = white
+    U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
     parts = scipy.linalg.svd(white, full_matrices=False, check_finite=False)
     for name, own in {
         "plain": values,

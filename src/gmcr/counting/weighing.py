@@ -9,8 +9,10 @@ import numpy as np
 from gmcr.counting.distribution import MASS, probabilities, smallest_range
 from gmcr.counting.gathered import Gathered, gather
 from gmcr.counting.net import stored
+from gmcr.threads import threads
 from gmcr.validation import FloatArray
-from gmcr.window.evidence import TOLD, Evidence
+from gmcr.window.evidence import SPARSE, TOLD, Evidence
+from gmcr.window.regime import MISSES
 
 SMALLEST = 4  # samples or channels, with fewer of which there is nothing to weigh
 CLEARLY = 3.0  # times as likely, from which another count is taken than that of the solver's own rule,
@@ -40,7 +42,8 @@ def weighed(D: FloatArray, evidence: Evidence, most: int | None = None) -> Evide
     if min(D.shape) < SMALLEST:
         n, d = D.shape
         return replace(evidence, caution=f"{n} samples of {d} channels are too few to be sure of a count.")
-    gathered = gather(D, evidence)
+    with threads():
+        gathered = gather(D, evidence)
     chances = probabilities(gathered, stored())
     allowed = {k: p for k, p in chances.items() if most is None or k <= most}
     total = sum(allowed.values())
@@ -51,9 +54,6 @@ def weighed(D: FloatArray, evidence: Evidence, most: int | None = None) -> Evide
     likeliest = max(chances, key=lambda k: chances[k])
     clear = chances[likeliest] >= max(CLEARLY * chances.get(evidence.count, 0.0), AT_ALL)
     count = likeliest if clear else evidence.count
-    caution = f"{len(D)} samples are too few to be sure of a count." if len(D) < FEW_SAMPLES else ""
-    if total < MASS:
-        caution = f"More than {most} are likely, and were not allowed."
     return replace(
         evidence,
         count=count,
@@ -61,9 +61,26 @@ def weighed(D: FloatArray, evidence: Evidence, most: int | None = None) -> Evide
         high=max(high, count),
         decided_by=evidence.decided_by if count == evidence.count else "all",
         probabilities=chances,
-        caution=caution,
+        caution=(
+            f"More than {most} are likely, and were not allowed."
+            if total < MASS
+            else not_to_be_sure(D, evidence, count)
+        ),
         doubt=doubt(gathered, chances, count),
     )
+
+
+def not_to_be_sure(D: FloatArray, evidence: Evidence, count: int) -> str:
+    """Why no count of these samples is sure, however likely; empty where one may be."""
+    if len(D) < FEW_SAMPLES:
+        return f"{len(D)} samples are too few to be sure of a count."
+    if evidence.held > SPARSE and count >= min(D.shape) - 1:
+        n, d = D.shape
+        return f"{n} samples of {d} channels that hold most of the components cannot tell so many of them."
+    excess = evidence.excess.get(count, 0.0)
+    if excess >= MISSES and not evidence.white:
+        return f"The fit leaves {excess:.1f} times what {count} directions would: too much to be sure of a count."
+    return ""
 
 
 def doubt(gathered: Gathered, chances: dict[int, float], count: int) -> str:
