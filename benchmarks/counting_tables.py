@@ -8,7 +8,6 @@
     python counting_tables.py evidence/many.npz --many --seeds 0 80 --jobs 2
     python counting_tables.py evidence/dense.npz --dense --seeds 0 80 --jobs 2
     python counting_tables.py evidence/quick.npz --small --quick --seeds 100000 112500 --jobs 2
-    python counting_tables.py evidence/remixed.npz --remixed ../../shared/data --quick --seeds 0 3000 --jobs 2
     python counting_tables.py evidence/measured.npz --sets ../../shared/data
     python counting_tables.py FILE --small-file  # each, in the end
 
@@ -30,7 +29,6 @@ from unittest.mock import patch
 
 import numpy as np
 
-from counting_remixed import remixed
 from gmcr import GMCR, estimators, make_measured, make_mixtures
 from gmcr.counting import Gathered, gather
 from gmcr.counting.gathered import last_looked_at, of_the_table, some
@@ -245,17 +243,6 @@ def signatures(rng: np.random.Generator, k: int, d: int) -> np.ndarray:
     return S / S.sum(axis=1, keepdims=True)
 
 
-def half_measured(folder: Path, seed: int) -> Drawn:
-    """One made of measured sets; what is left over counts as noise."""
-    for again in range(100):
-        D, C, S, of = remixed(folder, 1000 * seed + again)
-        chance = np.random.default_rng([seed, again, 26]).random()
-        if np.linalg.matrix_rank(C @ S) == len(S) and chance < least_own(C, S) / WEAK:
-            break
-    values = np.linalg.svd(C @ S, compute_uv=False)
-    return D, len(S), ("remixed", *of), float(values[len(S) - 1] / np.linalg.norm(D - C @ S, 2))
-
-
 def stands_out(clean: np.ndarray, sigma: np.ndarray, k: int) -> float:
     """How far the last of k components stands out of the noise, whitened by its true law; 1 is the edge."""
     values = np.linalg.svd(clean / np.maximum(sigma, 1e-12), compute_uv=False)
@@ -433,9 +420,6 @@ def main() -> None:
     arguments.add_argument("--few", action="store_true", help="the paper's tables instead, of the usual size")
     arguments.add_argument("--many", action="store_true", help="the paper's tables at its own size instead")
     arguments.add_argument("--dense", action="store_true", help="the same with all components in each sample")
-    arguments.add_argument(
-        "--remixed", type=Path, metavar="FOLDER", help="tables made of the shared sets instead"
-    )
     arguments.add_argument("--quick", action="store_true", help="without what the solver's search says")
     arguments.add_argument("--again", action="store_true", help="gather anew what needs no search")
     arguments.add_argument("--small-file", action="store_true", help="store the file in a third of its space")
@@ -445,8 +429,6 @@ def main() -> None:
     given += parts_of_replicated(asked.sets) if asked.sets is not None else []
     made = {counted: asked.counts, few: asked.few, many: asked.many, dense: asked.dense, small: asked.small}
     make = next((make for make, chosen in made.items() if chosen), drawn)
-    if asked.remixed is not None:
-        make = partial(half_measured, asked.remixed)
     if asked.small_file:
         saved(asked.file, loaded(asked.file), small=True)
         return
