@@ -161,6 +161,22 @@ def test_noise_that_is_said_of_missing_entries_does_not_matter(said):
     np.testing.assert_array_equal(models[0].components_, models[1].components_)
 
 
+def test_counts_that_vary_by_sample_keep_the_factors_of_channels():
+    """A law that had learned both was used without its factors."""
+    rng = np.random.default_rng(0)
+    factors = np.array([0.5] * 30 + [np.sqrt(1.75)] * 30)
+    mean = rng.uniform(500, 5000, (40, 60))
+    slopes = np.where(np.arange(40) < 10, 0.4, 0.05)[:, None]
+    sigma = np.sqrt(mean + np.square(slopes * mean)) * factors
+    D = mean + sigma * rng.standard_normal(mean.shape)
+    law = Counts(slope=float(np.sqrt(np.mean(slopes**2))), channels=tuple(factors), spread=1.6)
+    found = law.sigma(D, mean).values / sigma
+    np.testing.assert_allclose(np.median(found[:, :30]), np.median(found[:, 30:]), rtol=0.01)
+    np.testing.assert_allclose(np.median(found), 1.0, rtol=0.1)
+    with pytest.raises(InputError, match="factors of 60 channels, but samples have 50"):
+        law.sigma(D[:, :50], mean[:, :50])
+
+
 # Replicates
 
 
