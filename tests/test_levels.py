@@ -80,6 +80,21 @@ def test_a_channel_that_is_said_to_have_no_noise_does_not_decide():
     assert min(mean_cosine(model.components_, made.S) for model in told) > 0.98
 
 
+def test_entries_that_are_said_to_tell_nothing_do_not_decide():
+    """Next to all samples have one, and those without had all the weight in the starts."""
+    made = make_measured(3, 24, 40, 1, disturbed=False, law=Instrument(0.01))
+    rng = np.random.default_rng(1)
+    sigma = np.full(made.D.shape, 0.01)
+    sigma[rng.random(sigma.shape) < 0.1] = 1e7
+    levels = Levels.of_given(Sigma(sigma))
+    assert np.ptp(np.log(levels.samples)) < np.log(MOST)
+    assert np.ptp(np.log(levels.channels)) < np.log(MOST)
+    missing = np.where(sigma > 1, np.nan, made.D)
+    told, gone = (GMCR(3).fit(D, noise=noise) for D, noise in ((made.D, sigma), (missing, 0.01)))
+    cosines = [mean_cosine(model.components_, made.S) for model in (told, gone)]
+    assert cosines[0] > cosines[1] - 0.005
+
+
 def test_channels_that_noise_swamps():
     """Slots that nobody holds were to be merged for what their samples have in common."""
     rng = np.random.default_rng(0)

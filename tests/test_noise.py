@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from gmcr import make_mixtures
+from gmcr import GMCR, make_measured, make_mixtures
 from gmcr.errors import InputError
 from gmcr.noise import (
     LAWS,
@@ -144,6 +144,37 @@ def test_sigma_given_is_checked():
     for wrong in (np.ones(3), np.ones((2, 3)), np.zeros((2, 2)), -1.0):
         with pytest.raises(InputError, match="noise"):
             Sigma.given(wrong, D)
+
+
+@pytest.mark.parametrize("said", [np.nan, np.inf, 1e300, 0.0, -1.0])
+def test_noise_that_is_said_of_missing_entries_does_not_matter(said):
+    """Infinite noise is a usual word for an entry that is not there; it ended in an error of LAPACK's."""
+    rng = np.random.default_rng(0)
+    sigma = 0.01 * np.exp(rng.normal(0, 0.5, (16, 24)))
+    made = make_measured(3, 16, 24, 1, disturbed=False)
+    D = made.C @ made.S / made.D.max() + sigma * rng.standard_normal(sigma.shape)
+    missing = rng.random(D.shape) < 0.1
+    D[missing] = np.nan
+    other = np.where(missing, said, sigma)
+    np.testing.assert_array_equal(Sigma.given(other, D).values, Sigma.given(sigma, D).values)
+    models = [GMCR(n_components=3, signed=False).fit(D, noise=noise) for noise in (sigma, other)]
+    np.testing.assert_array_equal(models[0].components_, models[1].components_)
+
+
+def test_counts_that_vary_by_sample_keep_the_factors_of_channels():
+    """A law that had learned both was used without its factors."""
+    rng = np.random.default_rng(0)
+    factors = np.array([0.5] * 30 + [np.sqrt(1.75)] * 30)
+    mean = rng.uniform(500, 5000, (40, 60))
+    slopes = np.where(np.arange(40) < 10, 0.4, 0.05)[:, None]
+    sigma = np.sqrt(mean + np.square(slopes * mean)) * factors
+    D = mean + sigma * rng.standard_normal(mean.shape)
+    law = Counts(slope=float(np.sqrt(np.mean(slopes**2))), channels=tuple(factors), spread=1.6)
+    found = law.sigma(D, mean).values / sigma
+    np.testing.assert_allclose(np.median(found[:, :30]), np.median(found[:, 30:]), rtol=0.01)
+    np.testing.assert_allclose(np.median(found), 1.0, rtol=0.1)
+    with pytest.raises(InputError, match="factors of 60 channels, but samples have 50"):
+        law.sigma(D[:, :50], mean[:, :50])
 
 
 # Replicates

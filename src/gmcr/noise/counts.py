@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from gmcr.noise.estimation import left_per_entry
-from gmcr.noise.instrument import BEYOND, Instrument
+from gmcr.noise.instrument import BEYOND, LEAST_FACTOR, Instrument
 from gmcr.noise.law import LAWS
 from gmcr.noise.sigma import SMALLEST, Sigma, rounding_floor
 from gmcr.validation import FloatArray
@@ -41,14 +41,16 @@ class Counts(Instrument):
         if fit is None or not self.spread:
             return super().sigma(D, fit)
         mean = np.maximum(fit, 0.0)
-        usual = self.slope**2
-        own, error = _of_samples(D, mean, np.ones((len(D), 1)), usual)
+        usual, factors = self.slope**2, self.factors(D.shape[1])
+        left = np.maximum(np.square(factors), LEAST_FACTOR)[None]
+        own, error = _of_samples(D, mean, left, usual)
         between = (self.spread * usual) ** 2
         # One that is farther off is not explained rather than noisy.
         beyond = np.minimum(own - usual, FARTHEST * np.sqrt(between + error))
         s = usual + beyond * between / (between + error)
-        variance = np.maximum(mean, self.least_gain) + np.maximum(s, 0.0)[:, None] * np.square(mean)
-        return Sigma(np.maximum(np.sqrt(variance), rounding_floor(D)[:, None]))
+        by_chance = replace(self, slope=0.0).variance(mean, self.least_gain)
+        variance = by_chance + np.maximum(s, 0.0)[:, None] * np.square(mean)
+        return Sigma(np.maximum(np.sqrt(variance) * factors, rounding_floor(D)[:, None]))
 
     @classmethod
     def estimate(cls, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> Self:

@@ -49,12 +49,16 @@ class Instrument(NoiseLaw):
         mean = np.maximum(np.nan_to_num(D) if fit is None else fit, 0.0)
         # Where less than one count is expected the variance is that of one: it must not vanish.
         sigma = np.sqrt(self.variance(mean, self.least_gain))
-        if self.channels:
-            if len(self.channels) != D.shape[1]:
-                told = f"factors of {len(self.channels)} channels, but samples have {D.shape[1]}"
-                raise InputError(f"the law of the noise has {told}.")
-            sigma = sigma * np.array(self.channels)
-        return Sigma(np.maximum(sigma, rounding_floor(D)[:, None]))
+        return Sigma(np.maximum(sigma * self.factors(D.shape[1]), rounding_floor(D)[:, None]))
+
+    def factors(self, n_channels: int) -> FloatArray:
+        """(channels,) of the channels' standard deviations: one where they do not differ."""
+        if not self.channels:
+            return np.ones(n_channels)
+        if len(self.channels) != n_channels:
+            told = f"factors of {len(self.channels)} channels, but samples have {n_channels}"
+            raise InputError(f"the law of the noise has {told}.")
+        return np.array(self.channels)
 
     @classmethod
     def estimate(cls, D: FloatArray, fit: FloatArray, residual: FloatArray, dof: FloatArray) -> Self:

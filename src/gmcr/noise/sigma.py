@@ -53,7 +53,12 @@ class Sigma:
                 f"noise is {values[row, column]} at row {row}, column {column}, but must be positive and at most "
                 f"{LARGEST:g}; to leave an entry out, mark it as missing with NaN in D."
             )
-        return cls(np.maximum(values, rounding_floor(D)[:, None]))
+        values = np.maximum(values, rounding_floor(D)[:, None])
+        missing = np.isnan(D)
+        if missing.any():  # whatever is said of their noise must not matter
+            usual = root_mean_square(np.where(missing, np.nan, values))
+            values = np.where(missing, usual[:, None], values)
+        return cls(values)
 
     def bounded(self) -> Sigma:
         """None far below the others: a few that are said to have next to no noise would decide alone."""

@@ -37,6 +37,14 @@ class Levels:
         samples, channels = balanced(variance)
         return cls(_bounded(np.sqrt(samples)), _bounded(np.sqrt(channels)))
 
+    @classmethod
+    def of_given(cls, sigma: Sigma) -> Levels:
+        """Those of noise that was given, where a few entries may be said to tell nothing.
+
+        They must not decide how much the other entries of their sample and channel weigh.
+        """
+        return cls.of(Sigma(np.minimum(sigma.values, MOST * np.nanmedian(sigma.values))))
+
     def __getitem__(self, rows: Any) -> Levels:
         return self if self.samples is None else Levels(self.samples[rows], self.channels)
 

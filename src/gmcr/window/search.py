@@ -127,7 +127,8 @@ def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listene
         reference = law.sigma(D, np.maximum(problem.X, 0.0))
         reference = reference.bounded() if law is noise.law else reference
     if noise.known:
-        problem = replace(problem, levels=Levels.of(reference))
+        of = Levels.of if options.sigma is None else Levels.of_given
+        problem = replace(problem, levels=of(reference))
     path = Path(reference, listener)
     return Search(problem, options, guess, noise, path, last_price)
 
