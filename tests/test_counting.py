@@ -144,7 +144,7 @@ def test_numbers_do_not_know_the_unit(made, factor):
 
 
 def test_a_few_huge_samples_of_counts_do_not_decide():
-    """As many singular values stand out of the noise as there are components: noise of the few is no component."""
+    """As many singular values stand out of the noise as there are components: that of a few samples is none."""
     rng = np.random.default_rng(0)
     mean = 300 * rng.dirichlet(np.ones(4), 150) @ rng.dirichlet(np.full(40, 0.3), 4)
     mean[:3] *= 300
@@ -369,12 +369,14 @@ def test_five_samples_are_never_firm():
 )
 def test_why_no_count_is_sure(made, facts, count, words):
     said = not_to_be_sure(made.D, replace(evidence(), **facts), count)
-    assert words in said and bool(said) == bool(words)
+    assert words in said
+    assert bool(said) == bool(words)
 
 
 def test_a_count_by_a_fit_far_below_its_rank_is_not_firm(made):
     found = weighed(made.D, replace(evidence(), excess=dict.fromkeys(range(1, 60), 9.0), white=False))
-    assert "9.0 times" in found.caution and not found.firm
+    assert "9.0 times" in found.caution
+    assert not found.firm
 
 
 @pytest.mark.parametrize("factor", [1.0001, 1e5])

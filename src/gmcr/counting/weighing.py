@@ -77,7 +77,7 @@ def not_to_be_sure(D: FloatArray, evidence: Evidence, count: int) -> str:
     if evidence.held > SPARSE and count >= min(D.shape) - 1:
         n, d = D.shape
         return f"{n} samples of {d} channels that hold most of the components cannot tell so many of them."
-    excess = evidence.excess.get(count, 0.0)
+    excess = evidence.excess.get(count, 0.0) if count == evidence.count else 0.0  # else it is fitted again
     if excess >= MISSES and not evidence.white:
         return f"The fit leaves {excess:.1f} times what {count} directions would: too much to be sure of a count."
     return ""

@@ -26,13 +26,16 @@ def levelled(table: FloatArray) -> FloatArray:
         n = min(marchenko_pastur(values, scaled.shape)[0].count, MOST_SIGNAL, len(values) // 3)
         left = np.square(scaled - (U[:, :n] * values[:n]) @ Vt[:n])
         for axis, vectors in ((1, U[:, :n]), (0, Vt[:n].T)):
-            share = np.maximum(1.0 - np.square(vectors).sum(axis=1), LEAST_LEFT)  # of the noise, that is left
-            share = np.expand_dims(share, axis)
+            share = np.expand_dims(1.0 - np.square(vectors).sum(axis=1), axis)  # of the noise, that is left
+            silent = share < LEAST_LEFT  # a direction of their own says nothing of their noise
+            share = np.maximum(share, LEAST_LEFT)
             power = left.mean(axis=axis, keepdims=True) / share
             for _ in range(CLIPPINGS):  # a single count far off says little of the others
                 power = np.minimum(left, FAR * power).mean(axis=axis, keepdims=True) / share
+            usual = float(np.median(power))
+            power = np.where(silent, usual, power)
             # Of a table that has no noise but rounding, most samples may have nothing left at all.
-            least = max(LEAST_POWER * float(np.median(power)), ROUNDING * float(np.square(scaled).mean()))
+            least = max(LEAST_POWER * usual, ROUNDING * float(np.square(scaled).mean()))
             factor = np.maximum(power, max(least, np.finfo(float).tiny))
             scaled, left = scaled / np.sqrt(factor), left / factor
     return scaled
