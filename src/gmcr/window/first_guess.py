@@ -40,23 +40,34 @@ def guesses(D: FloatArray, counts: bool = False) -> list[Guess]:
         table, _ = prepare(D, np.random.default_rng(0))
     except InputError:  # too small for singular values to tell signal from noise
         return [Guess(Proportional(0.1), 1, True)]
-    found = []
     scalings: list[tuple[Callable[[float], NoiseLaw], FloatArray]] = [
         (law.of_white, scaled) for law, scaled in whitenings(table).items()
     ]
     if counts:
         scaled, overdispersion = whitened_counts(table)
         scalings.append((lambda _: Counts(slope=float(np.sqrt(overdispersion))), scaled))
-    for law_of, scaled in scalings:
-        values = singular_values(scaled)
-        edge, noise = marchenko_pastur(values, scaled.shape)
-        n_left = len(values) - edge.count
-        noisy = bool(values[edge.count] > values[-1])
-        places = misfit(values, edge.count, noise, scaled.shape) if noisy else 0.0
-        # A remainder of less than half of the values is no evidence of anything.
-        white = places <= WHITE_MISFIT and 2 * edge.count <= len(values)
-        found.append((places / n_left, Guess(law_of(noise), max(edge.count, 1), white, noisy)))
+    found = [_guess(law_of, scaled) for law_of, scaled in scalings]
     return [guess for _, guess in sorted(found, key=lambda pair: (not pair[1].white, pair[0]))]
+
+
+def guess_of_given(evened: FloatArray, law: NoiseLaw) -> Guess:
+    """The guess where the noise is given, from the samples with about the same noise in all entries."""
+    try:
+        table, _ = prepare(evened, np.random.default_rng(0))
+    except InputError:  # as above
+        return Guess(law, 1, True)
+    return _guess(lambda _: law, table)[1]
+
+
+def _guess(law_of: Callable[[float], NoiseLaw], scaled: FloatArray) -> tuple[float, Guess]:
+    """The guess from a table whose noise is white under a law, and how far what is left is from that."""
+    values = singular_values(scaled)
+    edge, noise = marchenko_pastur(values, scaled.shape)
+    noisy = bool(values[edge.count] > values[-1])
+    places = misfit(values, edge.count, noise, scaled.shape) if noisy else 0.0
+    # A remainder of less than half of the values is no evidence of anything.
+    white = places <= WHITE_MISFIT and 2 * edge.count <= len(values)
+    return places / (len(values) - edge.count), Guess(law_of(noise), max(edge.count, 1), white, noisy)
 
 
 def guess_of_known(D: FloatArray, law: NoiseLaw, covariance: ErrorCovariance) -> Guess:

@@ -12,7 +12,7 @@ from gmcr.noise import Counts, ErrorCovariance, NoiseLaw, Sigma
 from gmcr.validation import FloatArray
 from gmcr.window.descent import Listener, NoiseModel, Path
 from gmcr.window.evidence import is_white
-from gmcr.window.first_guess import Guess, guess_of_known, guesses, unit_rows
+from gmcr.window.first_guess import Guess, guess_of_given, guess_of_known, guesses, unit_rows
 from gmcr.window.judging import tells_of_counts
 from gmcr.window.levels import Levels
 from gmcr.window.problem import Problem, State
@@ -106,8 +106,11 @@ def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listene
     kind = options.noise.kind if isinstance(options.noise, NoiseLaw) else options.noise
     found = guesses(D, counts=noise.of_counts)
     guess = next((g for g in found if g.law.kind == kind), found[0])
+    levels = Levels() if options.sigma is None else Levels.of_given(options.sigma)
     if options.covariance is not None:
         guess = guess_of_known(D, guess.law, options.covariance)
+    elif options.sigma is not None:
+        guess = guess_of_given(levels.evened(D), guess.law)
     price = last_price = usage_price(options.n_components or guess.count, len(D), options.alpha)
     if noise.of_counts:
         # Profiles of counts overlap: at λ, which keeps chance from adding a component to any sample, others take
@@ -127,8 +130,7 @@ def prepare(D: FloatArray, options: Options, repeats: FloatArray | None, listene
         reference = law.sigma(D, np.maximum(problem.X, 0.0))
         reference = reference.bounded() if law is noise.law else reference
     if noise.known:
-        of = Levels.of if options.sigma is None else Levels.of_given
-        problem = replace(problem, levels=of(reference))
+        problem = replace(problem, levels=Levels.of(reference) if options.sigma is None else levels)
     path = Path(reference, listener)
     return Search(problem, options, guess, noise, path, last_price)
 
