@@ -47,9 +47,8 @@ def gather(D: FloatArray, evidence: Evidence, enough: int = ENOUGH) -> Gathered:
     reached = range(1, max(min(MANY, min(X.shape) - 1), most) + 1)
     counts = np.array(sorted({*reached, *(k for k in near if k > most)}))
     agreed = evidence.white and evidence.white_rank and evidence.by_cost == evidence.by_rank > MANY
-    few = (
-        FEWER if agreed else enough
-    )  # then nothing but a handful, which a part of the samples shows, is in question
+    # Then nothing but a handful is in question, which a part of the samples shows.
+    few = FEWER if agreed else enough
     columns = of_the_table(D, X, counts, most, few) | _of_the_search(counts, evidence)
     return Gathered(counts, tuple(columns), np.stack(list(columns.values()), axis=1))
 

@@ -38,10 +38,10 @@ def cheap_numbers(X: FloatArray, most: int, counts: bool = False, seed: int = 0)
     m, d = X.shape
     found: dict[str, FloatArray] = {}
     white = whitened_counts(X)[0] if counts else levelled(X)
+    parts = scipy.linalg.svd(white, full_matrices=False, check_finite=False)
     if counts:  # of which the few largest samples would decide all that follows
         X = white
-    U, values, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-    parts = scipy.linalg.svd(white, full_matrices=False, check_finite=False)
+    U, values, Vt = parts if counts else scipy.linalg.svd(X, full_matrices=False, check_finite=False)
     for name, own in {
         "plain": values,
         "counting": scipy.linalg.svdvals(_by_signal(X), check_finite=False),
