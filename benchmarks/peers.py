@@ -8,9 +8,9 @@
 Rows: `shared` (the measured sets that have references), `image` (one of 3,600 pixels without any, for its times),
 `left` (the measured sets without the samples in which one component has more than 0.8 of the signal), and
 simulated dense tables with pure samples (`sim-pure`), with none in which a component has more than 0.7 of the
-signal (`sim-none`), and between (`sim-between`). mcrnmf is left out where it is not installed (pip install
---no-deps --ignore-requires-python mcrnmf). Times are CPU seconds with compiled code warm; they mean something as ratios
-within a run on a quiet machine.
+signal (`sim-none`), and between (`sim-between`). mcrnmf is left out where it is not installed:
+pip install --no-deps --ignore-requires-python mcrnmf. Times are CPU seconds with compiled code warm; they mean
+something as ratios within a run on a quiet machine.
 """
 
 from __future__ import annotations
