@@ -1,14 +1,13 @@
 """How well the count is told: what half of the tables teach, judged on the other half, and the other way round.
 
-    cd benchmarks/evidence; ALL="simulated.npz small.npz few.npz counts.npz many.npz dense.npz quick.npz"
+    cd benchmarks/evidence; ALL="simulated.npz small.npz few.npz counts.npz many.npz dense.npz quick.npz wide.npz"
     python ../counting.py $ALL --sets measured.npz  # judge
     python ../counting.py $ALL --keep               # and store what all of them teach
     python ../counting.py $ALL --single             # each kind of evidence by itself
     python ../counting.py $ALL --left-out           # weights that never saw the disturbance
 
 The files are those of counting_tables.py; what learns is counting_learning.py (extra `eb`). Tables without a
-search (quick.npz) teach, and are not judged. Seeds from a million on were drawn at commit fdc711b, which
-disturbed tables more; of these so many were left out that disturbances come as often as now.
+search (quick.npz, wide.npz) teach, and are not judged.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,18 @@ from typing import Any
 import numpy as np
 
 from common import check, tell
-from counting_learning import LEAST, MEMBERS, Table, learned, taught
-from counting_tables import NOT_SOUGHT, is_met, loaded
+from counting_learning import (
+    LEAST,
+    Judged,
+    Table,
+    borne_out,
+    halves,
+    in_turn,
+    of_all,
+    sharpened,
+    taught,
+)
+from counting_tables import is_met, loaded
 from gmcr.counting import Gathered
 from gmcr.counting.distribution import MASS, probabilities, smallest_range
 from gmcr.counting.net import REGIMES, STORED, Net
@@ -46,6 +56,8 @@ SINGLE = {
     "halves": ("halves",),
     "neighbours": ("neighbours: ",),
     "vectors": ("smooth", "one sample", "one channel", "like a", "fall without"),
+    "scores": ("few ", "mean of", "skewness of", "tails of", "where signal is"),
+    "what samples leave": ("left like",),
     "short fits": ("fit over", "fall of", "most alike", "smallest share"),
     "cost": ("cost", "beyond the lowest cost", "white noise left", "share that"),
     "profiles of halves": ("profiles back", "beyond the halves"),
@@ -56,7 +68,7 @@ SINGLE = {
 
 def as_met(tables: list[Table]) -> list[Table]:
     """The tables as often as their counts are taken to be met."""
-    facts = "seed", "true", "kinds", "stands_out"
+    facts = "seed", "true", "kinds", "stands_out", "own"
     return [table for table in tables if is_met(*(table[fact] for fact in facts))]
 
 
@@ -163,38 +175,31 @@ def kinds_of(tables: list[Table]) -> list[str]:
     return sorted({kind for t in tables for kind in t["kinds"].split(", ") if kind})
 
 
-def halves(tables: list[Table]) -> list[tuple[list[Table], list[Table]]]:
-    """To learn from and to judge: tables with a search by parity of their seeds, others to learn from only."""
-    quick = [t for t in tables if t["rule"] == NOT_SOUGHT]
-    one, other = ([t for t in tables if t["rule"] != NOT_SOUGHT and t["seed"] % 2 == n] for n in range(2))
-    return [(one + quick, other), (other + quick, one)]
-
-
-def in_turn(tables: list[Table], columns: np.ndarray, members: int = MEMBERS) -> list[tuple[Table, Chances]]:
-    """Each table that was searched with what the other half of them, and tables without a search, teach of it."""
-    taught_by, judged_by = zip(*halves(tables))
-    with ProcessPoolExecutor(2) as pool:
-        models = list(pool.map(partial(learned, columns=columns, members=members), taught_by))
-    return [(t, chances_of(model, t)) for model, judge in zip(models, judged_by) for t in judge]
+def chances_in_turn(found: Sequence[Judged]) -> list[tuple[Table, Chances]]:
+    """Each table that was searched, with what the other half of them, and those without a search, teach of it."""
+    return [(t, chances_of(net, t)) for net, judge in sharpened(found) for t in judge]
 
 
 def single_kinds(tables: list[Table], names: Sequence[str]) -> list[dict[str, Any]]:
     lines = []
     for kind, begins in SINGLE.items():
         columns = [n for n, name in enumerate(names) if name in ALWAYS or name.startswith(begins)]
-        found = in_turn(tables, np.array(columns), members=1)
+        found = chances_in_turn(in_turn(tables, np.array(columns), members=1))
         lines.append(judged(f"only {kind}", [chances for _, chances in found], [t for t, _ in found]))
     return lines
 
 
-def left_out(tables: list[Table], columns: np.ndarray) -> list[dict[str, Any]]:
-    lines = []
+def left_out(tables: list[Table], columns: np.ndarray, sharpness: np.ndarray) -> list[dict[str, Any]]:
     learn, judge = halves(tables)[0]
-    sharpness = learned(learn, columns, members=2).sharpness.tolist()
-    for kind in kinds_of(tables):
-        model = taught([t for t in learn if kind not in t["kinds"]], columns, 2, sharpness)
+    kinds = kinds_of(tables)
+    others = [[t for t in learn if kind not in t["kinds"].split(", ")] for kind in kinds]
+    with ProcessPoolExecutor(2) as pool:
+        models = list(pool.map(partial(taught, columns=columns, members=range(2)), others))
+    lines = []
+    for kind, model in zip(kinds, models):
         some = [t for t in judge if kind in t["kinds"].split(", ")]
-        lines.append(judged(f"never seen: {kind}", [chances_of(model, t) for t in some], some))
+        found = [chances_of(replace(model, sharpness=sharpness), t) for t in some]
+        lines.append(judged(f"never seen: {kind}", found, some))
     return lines
 
 
@@ -239,13 +244,14 @@ def main() -> None:
     tables = as_met([table for file in asked.files for table in loaded(file)])
     names = tables[0]["names"]
     columns = np.arange(len(names))
-    found = in_turn(tables, columns)
+    halves_taught = in_turn(tables, columns)
+    found = chances_in_turn(halves_taught)
     lines = judge_all([chances for _, chances in found], [t for t, _ in found])
     met = acceptance(lines)
     lines += single_kinds(tables, names) if asked.single else []
-    lines += left_out(tables, columns) if asked.left_out else []
+    lines += left_out(tables, columns, borne_out(halves_taught)) if asked.left_out else []
     if asked.sets is not None or asked.keep:
-        model = learned(tables, columns, jobs=2)
+        model = of_all(tables, columns, halves_taught)
         print("sharpness", dict(zip(REGIMES, model.sharpness.round(3).tolist())))
         lines += on_sets(model, loaded(asked.sets)) if asked.sets is not None else []
         if asked.keep:

@@ -1,7 +1,7 @@
 """A net that tells the count from evidence on it, learned from tables whose count is known.
 
 Members differ by their random beginnings; whole columns are left out at random while they learn, so that none is
-relied on alone. How sharp their chances are is set by tables that were left out.
+relied on alone. How sharp their chances are is set by tables that they never saw.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from counting_tables import NOT_SOUGHT, scales
 from gmcr.counting.net import REGIMES, Net, inputs, regime
 
 Table = dict[str, Any]
-SEEN, ABOUT = 32, 5  # numbers that a member sees in a count's evidence, and counts that it looks at together
+Judged = tuple[Net, list[Table]]  # a net, and tables that it never saw
+SEEN, ABOUT = 64, 5  # numbers that a member sees in a count's evidence, and counts that it looks at together
 EPOCHS, BATCH, SORTED = 20, 128, 16  # batches, and how many of them are sorted by length together
 RATE, DECAY = 3e-3, 1e-2
 BY_SEARCH = "of many", "counts"  # kinds of which the search tells most,
 SHOWN = 4  # and how often each of them is shown
 LEFT_OUT, COLUMNS_LEFT_OUT = 0.2, 0.3
-MEMBERS, FOLDS = 3, 2
+MEMBERS = 6
+BY_MEMBER = "own", "own_bias", "about", "about_bias", "last"
 LEAST = 1e-4  # probability whose logarithm is taken, in scores
 
 
@@ -65,46 +67,65 @@ class Member(nn.Module):
 
 
 def _array(weights: torch.Tensor) -> np.ndarray:
-    return weights.detach().numpy().astype(np.float32)
+    return weights.detach().numpy().astype(np.float16)  # three digits are enough, and half the space
 
 
-def learned(tables: Sequence[Table], columns: np.ndarray, members: int = MEMBERS, jobs: int = 1) -> Net:
-    """What all tables teach, as sharp as those that were left out in turn bear out.
+def halves(tables: Sequence[Table]) -> list[tuple[list[Table], list[Table]]]:
+    """To learn from and to judge: tables with a search by parity of their seeds, others to learn from only."""
+    quick = [t for t in tables if t["rule"] == NOT_SOUGHT]
+    one, other = ([t for t in tables if t["rule"] != NOT_SOUGHT and t["seed"] % 2 == n] for n in range(2))
+    return [(one + quick, other), (other + quick, one)]
 
-    Tables without a search are never left out: in use there is one.
-    """
-    # Halves are judged by parity.
-    folds = np.array([t["seed"] // 2 % FOLDS if t["rule"] != NOT_SOUGHT else -1 for t in tables])
-    parts = [[t for t, f in zip(tables, folds) if f != fold] for fold in range(FOLDS)]
-    teach = partial(taught, columns=columns, members=members)
-    with ProcessPoolExecutor(jobs) as pool:
-        *nets, model = (pool.map if jobs > 1 else map)(teach, [*parts, list(tables)])
-    left_out: list[list[tuple[np.ndarray, int]]] = [[] for _ in REGIMES]
-    for fold, net in enumerate(nets):
-        for table in (t for t, f in zip(tables, folds) if f == fold and t["true"] in t["counts"]):
-            values = table["values"][:, columns].astype(float)
+
+def in_turn(tables: Sequence[Table], columns: np.ndarray, members: int = MEMBERS) -> list[Judged]:
+    """What each half of the tables teaches, with the other half."""
+    parts = halves(tables)
+    with ProcessPoolExecutor(len(parts)) as pool:
+        teach = partial(taught, columns=columns, members=range(members))
+        nets = list(pool.map(teach, [learn for learn, _ in parts]))
+    return [(net, judge) for net, (_, judge) in zip(nets, parts)]
+
+
+def sharpened(found: Sequence[Judged]) -> list[Judged]:
+    """Each half's net as sharp as what the other half's said of tables that it never saw bears out."""
+    nets = [replace(net, sharpness=borne_out(found[:n] + found[n + 1 :])) for n, (net, _) in enumerate(found)]
+    return [(net, judge) for net, (_, judge) in zip(nets, found)]
+
+
+def of_all(
+    tables: Sequence[Table], columns: np.ndarray, found: Sequence[Judged], members: int = MEMBERS
+) -> Net:
+    """What all tables teach, as sharp as what halves of them said of the others bears out."""
+    with ProcessPoolExecutor(2) as pool:
+        own = [range(members)[part::2] for part in range(2)]
+        parts = list(pool.map(partial(taught, tables, columns), own))
+    weights = {name: np.concatenate([part.as_arrays()[name] for part in parts]) for name in BY_MEMBER}
+    return replace(parts[0], sharpness=borne_out(found), **weights)
+
+
+def borne_out(found: Sequence[Judged]) -> np.ndarray:
+    """(regimes,) the factor of logarithms of chances under which the truth is the least surprise."""
+    by_regime: list[list[tuple[np.ndarray, int]]] = [[] for _ in REGIMES]
+    for net, judge in found:
+        for table in (t for t in judge if t["true"] in t["counts"]):
+            values = table["values"][:, [table["names"].index(name) for name in net.names]].astype(float)
             logs, place = np.log(np.maximum(net.chances(values), 1e-30)), table["counts"] == table["true"]
-            left_out[regime(net.names, values)].append((logs, int(np.argmax(place))))
-    return replace(model, sharpness=np.array([borne_out(own) for own in left_out]))
+            by_regime[regime(net.names, values)].append((logs, int(np.argmax(place))))
+    return np.array([_least_surprise(own) for own in by_regime])
 
 
-def borne_out(left_out: list[tuple[np.ndarray, int]]) -> float:
-    """The factor of logarithms of chances under which the truth, whose place is told, is the least surprise."""
+def _least_surprise(found: list[tuple[np.ndarray, int]]) -> float:
+    """found : logarithms of the chances of a table, and the place of the truth among them"""
 
     def surprise(sharpness: float) -> float:
-        found = [sharpness * logs[place] - np.logaddexp.reduce(sharpness * logs) for logs, place in left_out]
-        return -float(np.mean(np.maximum(found, np.log(LEAST))))
+        logs = [sharpness * logs[place] - np.logaddexp.reduce(sharpness * logs) for logs, place in found]
+        return -float(np.mean(np.maximum(logs, np.log(LEAST))))
 
-    return float(minimize_scalar(surprise, bounds=(0.2, 3.0), method="bounded").x) if left_out else 1.0
+    return float(minimize_scalar(surprise, bounds=(0.2, 3.0), method="bounded").x) if found else 1.0
 
 
-def taught(
-    tables: Sequence[Table],
-    columns: np.ndarray,
-    members: int,
-    sharpness: Sequence[float] = (1.0,) * len(REGIMES),
-) -> Net:
-    """Members learned from the tables whose true count is a candidate."""
+def taught(tables: Sequence[Table], columns: np.ndarray, members: Sequence[int]) -> Net:
+    """Members, each of its own seed, learned from the tables whose true count is a candidate."""
     tables = [t for t in tables if t["true"] in t["counts"] for _ in range(times_shown(t))]
     values = np.concatenate([t["values"][:, columns] for t in tables]).astype(float)
     middle, scale = scales(values)
@@ -113,14 +134,13 @@ def taught(
         for t in tables
     ]
     true = torch.tensor([int(np.argmax(t["counts"] == t["true"])) for t in tables])
-    parts = [member(seen, true, seed).as_arrays() for seed in range(members)]
-    weights = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
+    parts = [member(seen, true, seed).as_arrays() for seed in members]
     return Net(
         names=np.array(tables[0]["names"])[columns],
         middle=middle.astype(np.float32),
         half_range=scale.astype(np.float32),
-        sharpness=np.array(sharpness),
-        **weights,
+        sharpness=np.ones(len(REGIMES)),
+        **{name: np.stack([part[name] for part in parts]) for name in BY_MEMBER},
     )
 
 

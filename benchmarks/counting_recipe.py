@@ -4,10 +4,10 @@
     python benchmarks/counting_recipe.py recipe.npz            # gather; a run that was ended goes on where it was
     python benchmarks/counting_recipe.py recipe.npz --judge    # learn from half of the tables, judge on the other
 
-The tables are those of evidence/simulated.npz and counts.npz, made again from their seeds, and the whole shared
-sets. For each count up to 16: cheap numbers from singular values, halves and a short fit; numbers from fits out
-of four starts; and how well profiles come back from random starts on disturbed samples. Boosted trees learn
-whether to stop at a count that is reached. Counts beyond 16 the recipe cannot tell.
+The tables are those of evidence/simulated.npz, small.npz, few.npz and counts.npz, made again from their seeds,
+and the whole shared sets. For each count up to 16: cheap numbers from singular values, halves and a short fit;
+numbers from fits out of four starts; and how well profiles come back from random starts on disturbed samples.
+Boosted trees learn whether to stop at a count that is reached. Counts beyond 16 the recipe cannot tell.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -23,8 +24,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import silhouette_samples
 
 from common import DATA
-from counting import TOLD, Chances, Table, as_met, halves, judged
-from counting_tables import CHUNK, MEASURED, counted, drawn, loaded, measured, saved
+from counting import TOLD, Chances, Table, as_met, judged
+from counting_learning import halves
+from counting_tables import CHUNK, MEASURED, counted, drawn, few, loaded, measured, saved, small
 from gmcr.counting.fits import of_fits
 from gmcr.counting.numbers import _binned, _by_signal, _of_values
 from gmcr.counting.ratios import at, digits, log_ratio
@@ -34,7 +36,8 @@ from gmcr.window.first_guess import unit_rows
 from gmcr.window.rotations import aligned
 
 Columns = dict[str, np.ndarray]  # by name, a number for each count from one on
-EVIDENCE, FILES = Path(__file__).parent / "evidence", ("simulated.npz", "counts.npz", "measured.npz")
+EVIDENCE, SETS = Path(__file__).parent / "evidence", "measured.npz"
+FILES = {"simulated.npz": drawn, "small.npz": small, "few.npz": few, "counts.npz": counted}
 MOST, MOST_FITTED = 16, 9  # counts that are told, and that the four starts are fitted at
 ROWS, FITTED_ROWS = 600, 300  # samples that are looked at, and that are fitted
 SWEEPS, HALF_SWEEPS, RANDOM_SWEEPS = 200, 50, 100  # from four starts, of halves, and from random starts
@@ -200,21 +203,20 @@ def stability(X: np.ndarray, k: int, rng: np.random.Generator) -> tuple[float, .
 
 def all_tables() -> list[Table]:
     """What is known of each table, in the order in which gmcr's own way is judged, and of the whole sets."""
-    simulated, counts, sets = (loaded(EVIDENCE / name) for name in FILES)
-    return [*as_met([*simulated, *counts]), *(t for t in sets if t["kinds"] in MEASURED)]
+    simulated = [t | {"made by": make} for name, make in FILES.items() for t in loaded(EVIDENCE / name)]
+    return [*as_met(simulated), *(t for t in loaded(EVIDENCE / SETS) if t["kinds"] in MEASURED)]
 
 
 def looked_at(known: Table, folder: Path) -> Table:
     if known["kinds"] in MEASURED:
         made = measured(known["kinds"], folder)[0]
     else:
-        made = (counted if known["kinds"] == "counts" else drawn)(known["seed"])
-    D, k, kinds, _ = made
-    if (k, ", ".join(kinds)) != (known["true"], known["kinds"]):
+        made = known["made by"](known["seed"])
+    if (made.true, made.facts["kinds"]) != (known["true"], known["kinds"]):
         raise SystemExit(f"seed {known['seed']} no longer gives the table of the evidence.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        columns = numbers(D)
+        columns = numbers(made.D)
     values = np.stack(list(columns.values()), axis=1).astype(float)
     return known | {"counts": np.arange(1, len(values) + 1), "values": values, "names": tuple(columns)}
 
@@ -229,8 +231,8 @@ def gather(path: Path, known: list[Table], folder: Path) -> None:
         print(f"{len(tables)} tables of {len(tables[0]['names'])} numbers", flush=True)
 
 
-def key_of(table: Table) -> tuple[int, str]:
-    return table["seed"], table["kinds"]
+def key_of(table: Table) -> tuple[Any, ...]:
+    return tuple(table[name] for name in ("seed", "true", "kinds", "rule"))
 
 
 # Learning and judging

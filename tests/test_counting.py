@@ -14,6 +14,7 @@ from gmcr.counting import Gathered, gather, weighed
 from gmcr.counting.by_sample import of_samples
 from gmcr.counting.cleaning import cleaned
 from gmcr.counting.distribution import smallest_range
+from gmcr.counting.few import of_few
 from gmcr.counting.left_over import of_blocks, of_law
 from gmcr.counting.likeness import of_likeness
 from gmcr.counting.neighbours import of_neighbours
@@ -241,10 +242,9 @@ def test_directions_are_like_the_disturbance_that_made_them(kind):
     found = of_likeness(np.linalg.svd(D, full_matrices=False), 3, 0)
     assert found[f"like a {kind}"][1] > 0.99
     assert found["fall without the like"][0] > 1  # one component and the disturbance leave noise
-    np.testing.assert_array_equal(found[f"like a {kind}, next"][:2], found[f"like a {kind}"][1:])
 
 
-@pytest.mark.parametrize("kind", ["shifts", "tilts", "baselines"])
+@pytest.mark.parametrize("kind", ["shifts", "bends", "baselines"])
 def test_what_samples_leave_is_like_the_disturbance_that_made_it(kind):
     rng, x = np.random.default_rng(0), np.linspace(-1.0, 1.0, 100)
     profile = np.exp(-0.5 * ((x - 0.1) / 0.12) ** 2) + 0.5 * np.exp(-0.5 * ((x + 0.5) / 0.1) ** 2)
@@ -252,7 +252,7 @@ def test_what_samples_leave_is_like_the_disturbance_that_made_it(kind):
     clean = amounts * profile
     disturbed = {
         "shifts": clean + size * np.gradient(clean, axis=1) * 10,
-        "tilts": clean * (1 + size * x),
+        "bends": clean * (1 + size * (x + x**3)),
         "baselines": clean + size * x**2,
     }[kind] + 1e-5 * rng.standard_normal(clean.shape)
     second = clean + rng.uniform(0, 0.05, (40, 1)) * (np.abs(x - 0.8) < 0.05)
@@ -260,11 +260,48 @@ def test_what_samples_leave_is_like_the_disturbance_that_made_it(kind):
         found = of_samples(table, np.linalg.svd(table, full_matrices=False), 2, 0)
         assert least <= found[f"left like {kind}"][0] <= most
         assert found["left like any"][0] >= found[f"left like {kind}"][0] - 1e-6
-        assert found[f"left like {kind}, before"][1] == found[f"left like {kind}"][0]
     assert (
         of_samples(disturbed, np.linalg.svd(disturbed, full_matrices=False), 2, 0)["fall without these"][0]
         > 1
     )
+
+
+@pytest.mark.parametrize("side", ["samples", "channels"])
+def test_a_few_that_make_a_component_by_themselves(side):
+    """Without them there is one fewer; where many have it, none of them decide."""
+    rng = np.random.default_rng(0)
+    C = rng.lognormal(0, 0.3, (40, 3))
+    for rare in (True, False):
+        C[:, 2] = np.where(np.arange(40) < 2, 3.0, 0.0) if rare else rng.lognormal(0, 0.3, 40)
+        D = C @ rng.random((3, 50)) + 1e-3 * rng.standard_normal((40, 50))
+        parts = np.linalg.svd(D if side == "samples" else D.T, full_matrices=False)
+        by_count = of_few(parts, 5)[f"few {side} for themselves"]
+        assert by_count[2] > 2.0 if rare else by_count[2] < 1.0
+
+
+def test_a_few_against_all_that_could_be_left_out():
+    """The largest cosine that any three samples have with the first directions, all of them tried."""
+    rng = np.random.default_rng(1)
+    U, values, Vt = np.linalg.svd(
+        rng.standard_normal((9, 12)) * rng.lognormal(0, 1, (9, 1)), full_matrices=False
+    )
+    found = of_few((U, values, Vt), 4)["few samples for themselves"]
+    for k in range(1, 5):
+        likely = np.argsort(np.square(U[:, :k]).sum(axis=1))[-8:]
+        most = max(np.linalg.svd(U[list(some), :k])[1][0] ** 2 for some in combinations(likely, 3))
+        assert found[k - 1] == pytest.approx(-np.log10(1.0 - most))
+
+
+def test_scores_of_chance_have_neither_mean_nor_skewness():
+    """Of signal that is never negative, of noise, and of a single spike."""
+    rng = np.random.default_rng(2)
+    parts = np.linalg.svd(np.outer(rng.random(200), rng.random(150)) + 1e-3 * rng.standard_normal((200, 150)))
+    found = cheap_numbers((parts[0][:, :150] * parts[1]) @ parts[2], 4)
+    assert found["mean of samples"][0] > 0.8
+    assert found["mean of samples"][1:].max() < 0.3
+    assert found["skewness of samples"][1:].max() < 0.6
+    np.testing.assert_allclose(found["tails of samples"][1:], np.log(3.0), atol=0.4)
+    np.testing.assert_allclose(found["where signal is of channels"][1:], 1.0, atol=0.3)
 
 
 def test_spikes_and_odd_samples_are_cleaned_away():

@@ -5,6 +5,7 @@ numbers.py       cheap numbers of a table that speak for or against each count
 fits.py          of short non-negative fits
 cleaning.py      a table without spikes and odd samples
 left_over.py     of what is left beyond each count
+few.py           of a few samples or channels that alone make a component
 likeness.py      of directions that a disturbance would make
 by_sample.py     of what a disturbance would leave of each sample
 neighbours.py    of samples that are alike

@@ -12,7 +12,7 @@ import scipy.linalg
 
 from gmcr.validation import FloatArray
 
-STEPS = 1, 2, 3, 4, 5, 6, 8, 10, 12  # directions
+STEPS = 1, 2, 3, 5, 8, 12  # directions
 FAR = 8.0  # times the usual residual of its sample and channel, from which an entry is no noise
 ODD = 5.0  # times the usual residual of samples, from which a sample is odd
 MOST_ODD = 0.1  # of the samples

@@ -15,8 +15,8 @@ from gmcr.window.first_guess import spanning_rows, unit_rows
 
 SWEEPS = 30
 STEP_SWEEPS = 12  # of a fit that goes on from another
-ENOUGH = 120  # samples and channels of a rehearsal
-MOST_COMPARED = 12  # counts, beyond which fits are neither compared nor rehearsed
+ENOUGH = 80  # samples and channels of a rehearsal
+MOST_COMPARED = 10  # counts, beyond which fits are neither compared nor rehearsed
 ROUNDING = 1e-15  # of all squares: what is left is no less
 
 
@@ -47,19 +47,12 @@ def of_fits(X: FloatArray, values: FloatArray, most: int, seed: int) -> dict[str
     by_chance = _rehearsed(X, most, seed)
     return {
         "fit over rank": excess[:most],
-        "fit over rank, next": excess[1:],
         "fall of the fit": log_ratio(fits.left[:most], fits.left[1:]),
-        "fall of the fit before": log_ratio(np.append(total, fits.left[: most - 1]), fits.left[:most]),
         "most alike profiles": digits(fits.alike[:most]),
-        "most alike profiles, next": digits(fits.alike[1:]),
         "smallest share": log_ratio(fits.share[:most], 1.0),
-        "smallest share, next": log_ratio(fits.share[1:], 1.0),
         "short fits agree": digits(fits.agreed[:most]),
-        "short fits agree, next": digits(fits.agreed[1:]),
         "one more is worth": gain[:most],
-        "the last is worth": np.append(np.nan, gain[: most - 1]),
         "rehearsed": by_chance[:most],
-        "rehearsed, before": np.append(np.nan, by_chance[: most - 1]),
     }
 
 

@@ -15,7 +15,7 @@ from gmcr.window.evidence import Evidence
 from gmcr.window.judging import tells_of_counts
 
 LOOKED_AT = 20  # counts that the cheap numbers are computed for at most,
-FIRST, HALF = 5, 2  # and so many in any case, with one and a half times those that the solver speaks for
+FIRST, HALF = 4, 2  # and so many in any case, with one and a half times those that the solver speaks for
 AROUND, PART = 3, 8  # counts to either side of one that is spoken for, and a part of it more
 ENOUGH, FEWER = 500, 150  # samples; and to tell a handful, where that is all but excluded
 FARTHEST = 6  # beyond which counts are all as far off
@@ -113,15 +113,13 @@ def _of_the_search(counts: np.ndarray, evidence: Evidence) -> dict[str, FloatArr
         "most alike slots": float(digits(np.array(evidence.alike))),
     }.items():
         found[name] = np.full(len(counts), value)
-    for name, step in (("", 0), (", next", 1), (", next but one", 2), (", before", -1)):
-        found["profiles back" + name] = digits(of(evidence.reproducibility, step))
-    for name, step in (("", 0), (", next", 1), (", before", -1)):
-        found["starts agree" + name] = digits(of(evidence.agreement, step))
-        found["left over rank" + name] = log_ratio(of(evidence.excess, step), 1.0)
-    for name, step in (("next", 1), ("next but one", 2), ("before", -1)):
-        fall = of(evidence.costs) - of(evidence.costs, step)
-        found["cost over that of " + name] = np.sign(fall) * np.log1p(np.abs(fall))
-    return found
+    fall = of(evidence.costs) - of(evidence.costs, 1)
+    return found | {
+        "profiles back": digits(of(evidence.reproducibility)),
+        "starts agree": digits(of(evidence.agreement)),
+        "left over rank": log_ratio(of(evidence.excess), 1.0),
+        "cost over that of next": np.sign(fall) * np.log1p(np.abs(fall)),
+    }
 
 
 def _beyond(counts: np.ndarray, by: int | None) -> FloatArray:

@@ -13,7 +13,7 @@ Parts = tuple[FloatArray, FloatArray, FloatArray]  # U, singular values, V'
 
 SHIFTS = 2
 POWERS = 12
-ENOUGH_ENTRIES = 6000  # to tell the law of the noise
+ENOUGH_ENTRIES = 2000  # to tell the law of the noise
 LEAST_NOISE = 0.03  # of the typical: smaller noise would give an entry all the weight
 VANISHING = 1e-12  # of what is left: a law without a constant gives entries without a fit no noise at all
 SEGMENTS = 8  # of channels, every other one of which is held out
@@ -53,8 +53,9 @@ def of_law(X: FloatArray, parts: Parts, most: int, seed: int) -> dict[str, Float
     m, d = X.shape
     rows = evenly(m, max(ENOUGH_ENTRIES // d, 1))
     fit = np.zeros_like(X)
-    over, alike, tails = np.full((3, most + 2), np.nan)
-    for k in range(min(most + 2, len(values))):
+    over, alike, tails = np.full((3, most + 1), np.nan)
+    for k in range(1, min(most + 1, len(values))):
+        fit += np.outer(U[:, k - 1] * values[k - 1], Vt[k - 1])
         left = X - fit
         law = Instrument.estimate(X[rows], fit[rows], left[rows], np.ones((len(rows), d)))
         variance = law.variance(fit)
@@ -66,14 +67,10 @@ def of_law(X: FloatArray, parts: Parts, most: int, seed: int) -> dict[str, Float
         over[k] = np.log(max(largest_value(white, rng), TINY) / (edge * np.sqrt(power)))
         alike[k] = float((white[:, 1:] * white[:, :-1]).mean()) / power if d > 1 else np.nan
         tails[k] = np.log(max(float(np.square(squares).mean()), TINY)) - 2.0 * np.log(power)
-        fit += np.outer(U[:, k] * values[k], Vt[k])
     return {
-        "left under the law": over[1:-1],
-        "left under the law, before": over[:-2],
-        "left under the law, next": over[2:],
-        "neighbours left": alike[1:-1],
-        "neighbours left, before": alike[:-2],
-        "tails left": tails[1:-1],
+        "left under the law": over[1:],
+        "neighbours left": alike[1:],
+        "tails left": tails[1:],
     }
 
 
@@ -103,7 +100,6 @@ def of_blocks(X: FloatArray, most: int, seed: int) -> dict[str, FloatArray]:
     best = np.nanargmin(errors)
     return {
         "held out: fall": falls[:-1],
-        "held out: fall, next": falls[1:],
         "held out: over the best": np.log(np.maximum(errors[1:-1], TINY) / max(errors[best], TINY)),
         "held out: beyond the best": np.arange(1.0, most + 1) - best,
     }

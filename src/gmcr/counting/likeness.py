@@ -1,7 +1,7 @@
 """Whether a direction beyond the first ones is what a disturbance would make of them, rather than a component.
 
-A shift of the axis makes derivatives of profiles, scatter makes tilted profiles, saturation products of profiles,
-and a drifting baseline something smooth of its own.
+A shift of the axis makes derivatives of profiles, scatter makes tilted profiles, a response that differs bent
+ones, saturation products of profiles, and a drifting baseline something smooth of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def of_likeness(parts: Parts, most: int, seed: int) -> dict[str, FloatArray]:
     """
     rng = np.random.default_rng(seed)
     _, values, Vt = parts
-    found = {name: np.full(most + 1, np.nan) for name in ("shift", "tilt", "saturation", "baseline")}
+    found = {name: np.full(most + 1, np.nan) for name in ("shift", "tilt", "bend", "saturation", "baseline")}
     fall = np.full(most + 1, np.nan)
     x = np.linspace(-1.0, 1.0, Vt.shape[1])
     for k in range(min(most + 1, len(Vt))):
@@ -35,6 +35,7 @@ def of_likeness(parts: Parts, most: int, seed: int) -> dict[str, FloatArray]:
         if k and len(x) > 1:
             shapes["shift"] = np.gradient(strongest, axis=1)
             shapes["tilt"] = strongest * x
+            shapes["bend"] = (strongest[:, None] * x ** np.arange(2, 4)[:, None]).reshape(-1, len(x))
             i, j = np.triu_indices(len(strongest))
             shapes["saturation"] = strongest[i] * strongest[j]
         shapes = {name: shape - (shape @ before.T) @ before for name, shape in shapes.items()}
@@ -46,12 +47,8 @@ def of_likeness(parts: Parts, most: int, seed: int) -> dict[str, FloatArray]:
             beyond = Vt[k:] - (Vt[k:] @ Q) @ Q.T
             left = largest_value((values[k:, None] * beyond), rng)
             fall[k] = np.log(max(values[k], TINY) / max(left, TINY))
-    like = {
-        f"like a {name}{suffix}": share[first : first + most]
-        for name, share in found.items()
-        for suffix, first in (("", 0), (", next", 1))
-    }
-    return like | {"fall without the like": fall[1:], "fall without the like, before": fall[:-1]}
+    like = {f"like a {name}": share[:most] for name, share in found.items()}
+    return like | {"fall without the like": fall[1:]}
 
 
 def _share(direction: FloatArray, shapes: FloatArray) -> float:

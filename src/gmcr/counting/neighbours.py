@@ -10,7 +10,7 @@ from gmcr.counting.left_over import Parts
 from gmcr.validation import FloatArray, evenly
 
 NEAREST = 2
-ENOUGH = 200  # samples, to tell how alike neighbours are
+ENOUGH = 150  # samples, to tell how alike neighbours are
 FEWEST, MOST = 2, 12  # directions that tell neighbours, where noise shows how many are signal
 
 
@@ -37,7 +37,7 @@ def _beyond_the_first(
     apart: list[FloatArray], U: FloatArray, values: FloatArray, most: int, name: str
 ) -> dict[str, FloatArray]:
     """Neighbours in the first k directions: how alike they are in the next ones, and in all that is left."""
-    next_ones, left = np.full((3, most + 1), np.nan), np.full(most + 2, np.nan)
+    next_ones, left = np.full((3, most + 1), np.nan), np.full(most + 1, np.nan)
     distance = np.zeros_like(apart[0])
     for k in range(1, min(most, len(apart) - 1) + 1):
         distance += apart[k - 1]
@@ -51,10 +51,7 @@ def _beyond_the_first(
         f"neighbours: next by {name}": next_ones[0, 1:],
         f"neighbours: next but one by {name}": next_ones[1, 1:],
         f"neighbours: third by {name}": next_ones[2, 1:],
-        f"neighbours: last by {name}": next_ones[0, :-1],
-        f"neighbours: left by {name}": left[1:-1],
-        f"neighbours: left by {name}, before": left[:-2],
-        f"neighbours: left by {name}, next": left[2:],
+        f"neighbours: left by {name}": left[1:],
     }
 
 
@@ -62,17 +59,16 @@ def _beside_the_others(
     apart: list[FloatArray], U: FloatArray, scores: FloatArray, told: int, most: int, name: str
 ) -> dict[str, FloatArray]:
     """Neighbours in all directions that tell them but one: how alike they are along that one."""
-    along, scaled = np.full((2, most + 3), np.nan)
+    along, scaled = np.full((2, max(most, len(apart))), np.nan)
     together = np.sum(apart[:told], axis=0)
     in_all = _nearest(together)
     for j in range(len(apart)):
         near = _nearest(together - apart[j]) if j < told else in_all
         along[j], scaled[j] = _alike(U[:, j], near), _alike(scores[:, j], near)
-    found = {}
-    for place, first in (("", 0), (", next", 1), (", next but one", 2)):
-        found[f"neighbours: by other {name}{place}"] = along[first : first + most]
-        found[f"neighbours: share by other {name}{place}"] = scaled[first : first + most]
-    return found
+    return {
+        f"neighbours: by other {name}": along[:most],
+        f"neighbours: share by other {name}": scaled[:most],
+    }
 
 
 def _nearest(distance: FloatArray) -> np.ndarray:

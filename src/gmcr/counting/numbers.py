@@ -1,7 +1,8 @@
 """Cheap numbers that speak for or against each count: singular values, their vectors, halves, and a short fit.
 
 All are ratios, cosines or correlations: they stay the same when the samples are scaled and, those of the halves
-and shifts apart, when they are permuted. Samples have no order here; channels do.
+and shifts apart, when they are permuted. Samples have no order here; channels do. What is told of a count k is
+of its own direction, the k-th, or of what is left beyond it; what speaks of k − 1 and k + 1 stands in their rows.
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ import scipy.linalg
 
 from gmcr.counting.by_sample import of_samples
 from gmcr.counting.cleaning import cleaned
+from gmcr.counting.few import of_few
 from gmcr.counting.fits import of_fits
-from gmcr.counting.left_over import of_blocks, of_law, of_shifts
+from gmcr.counting.left_over import Parts, of_blocks, of_law, of_shifts
 from gmcr.counting.likeness import of_likeness
 from gmcr.counting.neighbours import of_neighbours
-from gmcr.counting.ratios import at, digits, log_ratio
+from gmcr.counting.ratios import TINY, at, digits, log_ratio
 from gmcr.rank import levelled, marchenko_pastur, noise_edge, whitened_counts
 from gmcr.validation import FloatArray
 from gmcr.window.first_guess import unit_rows
 
 MOST_CHANNELS = 200  # beyond which neighbours are added up: more were never learned from
 BEYOND = 2  # singular values past the last count that are looked at
+SPLITS = 3  # into halves
+ROUNDING = 1e-9  # of directions whose squares sum to one
 
 
 def candidate_counts(shape: tuple[int, ...], most: int) -> int:
@@ -58,9 +62,9 @@ def cheap_numbers(X: FloatArray, most: int, counts: bool = False, seed: int = 0)
     found |= of_likeness(clean_parts, most, seed)
     found |= of_samples(clean, clean_parts, most, seed)
     found |= of_neighbours(clean_parts, marchenko_pastur(parts[1], (m, d))[0].count, most)
-    found |= _of_vectors(U, Vt, most)
+    found |= _of_vectors(U, Vt, most) | _of_scores(clean_parts, most) | of_few((U, values, Vt), most)
     found |= _of_halves(X, most, seed)
-    found |= {f"whitened: {name}": values for name, values in _of_halves(white, most, seed, 3).items()}
+    found |= {f"whitened: {name}": values for name, values in _of_halves(white, most, seed).items()}
     found |= of_fits(X, values, most, seed)
     left = np.sqrt(np.maximum(np.cumsum(values[::-1] ** 2)[::-1], 0.0))
     curvature = np.diff(X, 2, axis=1)
@@ -105,12 +109,8 @@ def _of_values(values: FloatArray, shape: tuple[int, int], most: int, name: str)
     edge = noise * noise_edge(np.maximum(n, 1.0), np.maximum(p, 1.0))
     found = {
         f"{name}: gap": at(gaps, most, 0),
-        f"{name}: gap before": at(gaps, most, -1),
-        f"{name}: gap after": at(gaps, most, 1),
-        f"{name}: gap after that": at(gaps, most, 2),
         f"{name}: over the edge": log_ratio(at(values, most, 0), edge),
         f"{name}: next over the edge": log_ratio(at(values, most, 1), edge),
-        f"{name}: next but one over the edge": log_ratio(at(values, most, 2), edge),
         f"{name}: of the first": log_ratio(at(values, most, 0), 1.0),
     }
     later = np.array([gaps[k:].max() if k < len(gaps) else np.nan for k in counts])
@@ -121,19 +121,36 @@ def _of_values(values: FloatArray, shape: tuple[int, int], most: int, name: str)
 def _of_vectors(U: FloatArray, Vt: FloatArray, most: int) -> dict[str, FloatArray]:
     """Smoothness along the channels, and whether one sample or channel makes a direction."""
     lag = np.einsum("kl,kl->k", Vt[:, 1:], Vt[:, :-1])
-    rows, columns = np.abs(U).max(axis=0), np.abs(Vt).max(axis=1)
-    found = {"smooth, last": np.full(most, lag[min(most, len(lag) - 1)])}
-    for name, first in (("", 0), (", next", 1), (", next but one", 2)):
-        found["smooth" + name] = at(lag, most, first)
-        found["one sample" + name] = at(rows, most, first)
-        found["one channel" + name] = at(columns, most, first)
+    return {
+        "smooth": at(lag, most, 0),
+        "smooth, last": np.full(most, lag[min(most, len(lag) - 1)]),
+        "one sample": at(np.abs(U).max(axis=0), most, 0),
+        "one channel": at(np.abs(Vt).max(axis=1), most, 0),
+    }
+
+
+def _of_scores(parts: Parts, most: int) -> dict[str, FloatArray]:
+    """How values lie along each direction: those of chance are symmetric, without a mean, and bell-shaped."""
+    U, values, Vt = parts
+    found = {}
+    for side, scores, others in (("samples", U, Vt.T), ("channels", Vt.T, U)):
+        about = scores - scores.mean(axis=0)
+        spread = np.maximum(np.sqrt(np.square(about).mean(axis=0)), ROUNDING)
+        size = np.square(scores * values).sum(axis=1)
+        for name, of_each in (
+            ("mean", np.abs(scores.sum(axis=0)) / np.sqrt(len(scores))),
+            ("skewness", np.abs((about**3).mean(axis=0)) / spread**3),
+            ("tails", np.log(np.maximum((about**4).mean(axis=0), TINY)) - 4.0 * np.log(spread)),
+            ("where signal is", np.square(scores).T @ size / max(float(size.mean()), TINY)),
+        ):
+            found[f"{name} of {side}"] = at(of_each, most, 0)
     return found
 
 
-def _of_halves(X: FloatArray, most: int, seed: int, n_splits: int = 5) -> dict[str, FloatArray]:
+def _of_halves(X: FloatArray, most: int, seed: int) -> dict[str, FloatArray]:
     """How well the spaces of the first k directions of random halves agree, in digits: the median over splits."""
     rng = np.random.default_rng(seed)
-    agreed = np.full((n_splits, most + BEYOND), np.nan)
+    agreed = np.full((SPLITS, most + BEYOND), np.nan)
     for split in agreed:
         halves = np.array_split(rng.permutation(len(X)), 2)
         first, second = (
@@ -145,13 +162,7 @@ def _of_halves(X: FloatArray, most: int, seed: int, n_splits: int = 5) -> dict[s
     middle = np.full(most + BEYOND, np.nan)
     seen = ~np.isnan(agreed).all(axis=0)
     middle[seen] = np.nanmedian(agreed[:, seen], axis=0)
-    found = {
-        name: at(middle, most, first)
-        for name, first in (("halves", 0), ("halves, next", 1), ("halves, next but one", 2))
-    }
-    found["halves, before"] = at(middle, most, -1)
     later = np.array(
         [np.nanmax(middle[k:]) if (~np.isnan(middle[k:])).any() else np.nan for k in range(1, most + 1)]
     )
-    found["halves over later ones"] = found["halves"] - later
-    return found
+    return {"halves": middle[:most], "halves over later ones": middle[:most] - later}

@@ -96,6 +96,13 @@ def _regions(rng: Generator, m: int, k: int) -> FloatArray:
     return shares.reshape(k, -1).T[:m] / shares.sum(axis=0).reshape(-1, 1)[:m]
 
 
+def _replicates(rng: Generator, m: int, k: int) -> FloatArray:
+    """Mixtures that are each measured several times."""
+    times = int(rng.integers(2, 6, endpoint=True))
+    amounts = rng.lognormal(0, rng.uniform(0.3, 1.0), (max(-(-m // times), min(k + 1, m)), k))
+    return amounts[np.arange(m) % len(amounts)]
+
+
 CONCENTRATIONS = {
     "lognormal": _lognormal,
     "dirichlet": _dirichlet,
@@ -107,6 +114,7 @@ CONCENTRATIONS = {
     "design": _design,
     "landscape": _landscape,
     "regions": _regions,
+    "replicates": _replicates,
 }
 ORDERED = "elution", "reaction", "titration"  # one sample after the other
 

@@ -1,4 +1,4 @@
-"""What instruments and samples do to a table: to the amounts, to the clean signal, to its noise, to the readings.
+"""What samples, instruments and people do to a table: to the amounts, the clean signal, its noise, the readings.
 
 Each disturbance takes a generator and a table, and gives the table disturbed and how strong it was drawn.
 """
@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 from scipy.ndimage import gaussian_filter1d
+from scipy.signal import savgol_filter
 
 from gmcr.noise import Instrument
 from gmcr.validation import FloatArray
@@ -42,8 +43,13 @@ def _of_wide_range(rng: Generator, C: FloatArray) -> tuple[FloatArray, float]:
 
 
 def _shifted(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
-    x, size = np.arange(clean.shape[1]), _between(rng, 0.02, 0.3)
-    return np.array([np.interp(x + rng.normal(0, size), x, row) for row in clean]), size
+    """The axis moves from sample to sample, by chance or slowly."""
+    x, size = np.arange(clean.shape[1]), _between(rng, 0.02, 0.5)
+    moves = rng.standard_normal(len(clean))
+    if rng.random() < 0.3:
+        moves = gaussian_filter1d(moves, 0.15 * len(clean) + 0.5)
+        moves /= max(float(moves.std()), np.finfo(float).tiny)
+    return np.array([np.interp(x + size * move, x, row) for move, row in zip(moves, clean)]), size
 
 
 def _with_baseline(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
@@ -76,13 +82,18 @@ def _drifted(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
 
 
 def _with_foreign_samples(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
-    """One to three samples that hold something else besides."""
+    """One to three samples, each of which holds something else of its own besides."""
     m, d = clean.shape
     size = _between(rng, 0.05, 0.7)
-    rows = rng.choice(m, min(int(rng.integers(1, 4)), m), replace=False)
-    foreign = np.exp(-0.5 * ((np.arange(d) - rng.uniform(0, d)) / (d * rng.uniform(0.02, 0.15) + 0.7)) ** 2)
+    rows = rng.choice(m, min(int(rng.choice([1, 2, 3], p=[0.6, 0.25, 0.15])), m), replace=False)
+    places, widths = rng.uniform(0, d, (len(rows), 1)), d * rng.uniform(0.02, 0.15, (len(rows), 1)) + 0.7
     clean = clean.copy()
-    clean[rows] += size * clean.max() * foreign * rng.uniform(0.5, 1, (len(rows), 1))
+    clean[rows] += (
+        size
+        * clean.max()
+        * rng.uniform(0.5, 1, (len(rows), 1))
+        * np.exp(-0.5 * ((np.arange(d) - places) / widths) ** 2)
+    )
     return clean, size
 
 
@@ -119,6 +130,57 @@ def _with_jump(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
     return clean * (1 + size * along * (np.arange(m) >= rng.integers(1, max(m, 2)))[:, None]), size
 
 
+def _with_stray_light(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """Absorbances read off with light beside that of the channel: high ones are cut short."""
+    size, highest = _between(rng, 1e-3, 0.05), float(rng.uniform(1.0, 3.0))
+    absorbed = clean * (highest / clean.max())
+    return -np.log10((10.0**-absorbed + size) / (1.0 + size)) * (clean.max() / highest), size
+
+
+def _filtered(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """Light that strong samples take away themselves, more so in some channels than in others."""
+    size = _between(rng, 5e-3, 0.2)
+    total = clean.sum(axis=1, keepdims=True)
+    return clean * np.exp(-size * total / total.max() * _smooth(rng, clean.shape[1], 0.1)), size
+
+
+def _with_fringes(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """Waves along the channels, as thin layers make them, whose phase differs from sample to sample."""
+    m, d = clean.shape
+    size, waves, shift = (
+        _between(rng, 1e-3, 0.05),
+        _between(rng, 2, max(0.15 * d, 3)),
+        rng.uniform(0.1, np.pi),
+    )
+    phase = rng.uniform(0, 2 * np.pi) + shift * rng.standard_normal((m, 1))
+    return clean * (1 + size * np.cos(2 * np.pi * waves * np.linspace(0, 1, d) + phase)), size
+
+
+def _with_ridge(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """A peak that moves with the setting of the sample, as scattered light does with the excitation."""
+    m, d = clean.shape
+    size, settings = _between(rng, 2e-3, 0.1), int(np.clip(rng.integers(4, 25), 1, m))
+    places = rng.uniform(-0.3, 0.5) * d + rng.uniform(0.2, 1.0) * d * (np.arange(m) % settings) / settings
+    width = d * rng.uniform(0.01, 0.05) + 0.7
+    ridge = np.exp(-0.5 * ((np.arange(d) - places[:, None]) / width) ** 2)
+    return clean + size * clean.max() * rng.lognormal(0, 0.2, (m, 1)) * ridge, size
+
+
+def _with_seam(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """Two detectors side by side that do not answer alike, which differs from sample to sample."""
+    m, d = clean.shape
+    size = _between(rng, 1e-3, 0.05)
+    return clean * (
+        1 + size * rng.standard_normal((m, 1)) * (np.arange(d) >= rng.integers(1, max(d, 2)))
+    ), size
+
+
+def _smooth(rng: Generator, d: int, width: float) -> FloatArray:
+    """Something smooth and positive along the channels, one at most."""
+    along = np.exp(gaussian_filter1d(rng.standard_normal(d), width * d + 0.5) * np.sqrt(width * d + 1.0))
+    return along / along.max()
+
+
 # The noise
 
 
@@ -148,9 +210,13 @@ def draw_noise(
     if happens("heavy tails"):
         told["heavy tails"] = float(rng.uniform(2.5, 5))
     sigma = np.broadcast_to(law.sigma(clean, clean).entries, clean.shape)
-    if happens("channel noise"):
-        told["channel noise"] = float(rng.uniform(0.2, 0.8))
-        sigma = sigma * rng.lognormal(0, told["channel noise"], clean.shape[1])
+    for name, shape in (("channel noise", (1, clean.shape[1])), ("sample noise", (len(clean), 1))):
+        if happens(name):
+            told[name] = float(rng.uniform(0.2, 0.8))
+            sigma = sigma * rng.lognormal(0, told[name], shape)
+    if happens("wandering"):
+        wander, told["wandering"] = _wandering(rng, clean.shape)
+        modes = modes + sigma * wander
     if not told:
         return law.draw(clean, rng) - clean, sigma, told
     tails = told.get("heavy tails")
@@ -168,6 +234,13 @@ def _modes(rng: Generator, sigma: FloatArray, shape: tuple[int, int]) -> tuple[F
     )
     ways /= np.maximum(np.sqrt(np.square(ways).mean(axis=1, keepdims=True)), np.finfo(float).tiny)
     return size * float(np.mean(sigma)) * rng.standard_normal((m, len(ways))) @ ways, size
+
+
+def _wandering(rng: Generator, shape: tuple[int, int]) -> tuple[FloatArray, float]:
+    """Noise that goes up and down slowly along the channels, in every sample by itself."""
+    size, width = _between(rng, 0.2, 2.0), shape[1] * _between(rng, 0.02, 0.2) + 0.5
+    slow = gaussian_filter1d(rng.standard_normal(shape), width, axis=1, mode="nearest")
+    return size * slow / max(float(slow.std()), np.finfo(float).tiny), size
 
 
 # The readings
@@ -193,6 +266,59 @@ def _clipped(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
     return (np.maximum(D, 0.0), 0.0) if rng.random() < 0.5 else (np.minimum(D, top * D.max()), top)
 
 
+def _with_hot_channels(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
+    """A few channels that are noisier than the others by far."""
+    size, d, D = _between(rng, 2e-3, 0.1), D.shape[1], D.copy()
+    some = rng.choice(d, min(int(rng.integers(1, 5)), d), replace=False)
+    D[:, some] += (
+        size * np.abs(D).max() * rng.uniform(0.3, 1.0, len(some)) * rng.standard_normal((len(D), len(some)))
+    )
+    return D, size
+
+
+def _with_least_told(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
+    """Readings below a threshold given as nothing, as lists of peaks do."""
+    size = _between(rng, 1e-3, 0.03)
+    return np.where(size * D.max() > D, 0.0, D), size
+
+
+# What people do to readings before they look for components
+
+
+def _less_a_reference(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
+    """A mixture that samples are compared with is taken off all of them, as the solvent's spectrum often is."""
+    size = float(rng.uniform(0.2, 0.9))
+    return D - size * rng.dirichlet(np.full(len(D), 0.5)) @ D, size
+
+
+def _differentiated(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
+    """The first or second derivative along the channels, smoothed (Savitzky & Golay 1964)."""
+    order = int(rng.choice([1, 2]))
+    longest = D.shape[1] - 1 + D.shape[1] % 2
+    window = min(2 * int(rng.integers(order + 1, 8)) + 1, longest)
+    return savgol_filter(D, window, min(order + 1, window - 1), deriv=order, axis=1), float(order)
+
+
+def _to_one_size(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
+    """Each sample over its own sum, its largest reading, or its spread about its own mean (SNV)."""
+    way = int(rng.integers(3))
+    if way == 2:
+        D = D - D.mean(axis=1, keepdims=True)
+    size = (np.abs(D).sum(axis=1), np.abs(D).max(axis=1), D.std(axis=1))[way]
+    return D / np.maximum(size, 1e-3 * size.max())[:, None], float(way)
+
+
+def _with_baselines_off(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
+    """From each sample the line or parabola through its low readings is taken off; often nothing below it is left."""
+    order, x = int(rng.choice([1, 2])), np.linspace(-1.0, 1.0, D.shape[1])
+    low, terms = D, x[:, None] ** np.arange(order + 1)
+    for _ in range(10):
+        line = low @ np.linalg.pinv(terms).T @ terms.T
+        low = np.minimum(low, line)
+    D = D - line
+    return (np.maximum(D, 0.0) if rng.random() < 0.5 else D), float(order)
+
+
 AMOUNTS: dict[str, Change] = {"closure": _closed, "wide range": _of_wide_range}
 CLEAN: dict[str, Change] = {
     "skew": _skewed,
@@ -205,8 +331,23 @@ CLEAN: dict[str, Change] = {
     "scatter": _scattered,
     "drift": _drifted,
     "foreign samples": _with_foreign_samples,
+    "stray light": _with_stray_light,
+    "inner filter": _filtered,
+    "fringes": _with_fringes,
+    "ridge": _with_ridge,
+    "seam": _with_seam,
 }
-READINGS: dict[str, Change] = {"spikes": _with_spikes, "digitised": _digitised, "clipping": _clipped}
+READINGS: dict[str, Change] = {
+    "spikes": _with_spikes,
+    "hot channels": _with_hot_channels,
+    "digitised": _digitised,
+    "clipping": _clipped,
+    "threshold": _with_least_told,
+    "reference taken off": _less_a_reference,
+    "baselines taken off": _with_baselines_off,
+    "derivative": _differentiated,
+    "to one size": _to_one_size,
+}
 
 # How often each happens, where it may.
 DISTURBANCES = {
@@ -231,4 +372,17 @@ DISTURBANCES = {
     "digitised": 0.08,
     "spikes": 0.1,
     "clipping": 0.1,
+    "stray light": 0.08,
+    "inner filter": 0.1,
+    "fringes": 0.08,
+    "ridge": 0.1,
+    "seam": 0.08,
+    "hot channels": 0.1,
+    "sample noise": 0.1,
+    "wandering": 0.12,
+    "threshold": 0.06,
+    "reference taken off": 0.06,
+    "baselines taken off": 0.08,
+    "derivative": 0.06,
+    "to one size": 0.1,
 }

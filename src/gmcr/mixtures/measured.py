@@ -66,7 +66,7 @@ def make_measured(
     random_state : seed, generator or None
     profiles : "peaks", "bands", "sticks", "mixed", "edges" or "slopes", or several of them to draw from
     concentrations : "lognormal", "dirichlet", "elution", "reaction", "few", "image", "titration", "design",
-        "landscape" or "regions", or several of them to draw from
+        "landscape", "regions" or "replicates", or several of them to draw from
     purity : "any", as it comes; "pure", each component alone in some sample (at least 0.98 of its signal); a
         number, no component has a larger share of any sample's signal
     law : law of the noise; by default constant, with or without parts that go with the signal
@@ -74,7 +74,9 @@ def make_measured(
         which of "shift", "skew" (where samples come one after the other), "broadening", "variability", "jump",
         "baseline", "saturation", "scatter", "drift", "foreign samples", "closure", "wide range",
         "relative noise", "correlated noise", "correlated samples", "heavy tails", "channel noise",
-        "error modes", "digitised", "spikes", "clipping"
+        "error modes", "digitised", "spikes", "clipping", "stray light", "inner filter", "fringes",
+        "ridge", "seam", "hot channels", "sample noise", "wandering", "threshold"; and of what people do to
+        readings: "reference taken off", "baselines taken off", "derivative", "to one size"
 
     Returns
     -------
