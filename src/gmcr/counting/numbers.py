@@ -133,7 +133,7 @@ def _of_scores(parts: Parts, most: int) -> dict[str, FloatArray]:
     """How values lie along each direction: those of chance are symmetric, without a mean, and bell-shaped."""
     U, values, Vt = parts
     found = {}
-    for side, scores, others in (("samples", U, Vt.T), ("channels", Vt.T, U)):
+    for side, scores in (("samples", U), ("channels", Vt.T)):
         about = scores - scores.mean(axis=0)
         spread = np.maximum(np.sqrt(np.square(about).mean(axis=0)), ROUNDING)
         size = np.square(scores * values).sum(axis=1)

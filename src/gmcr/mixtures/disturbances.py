@@ -309,7 +309,7 @@ def _to_one_size(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
 
 
 def _with_baselines_off(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
-    """From each sample the line or parabola through its low readings is taken off; often nothing below it is left."""
+    """From each sample the line or parabola through its low readings is taken off, and often what is below it."""
     order, x = int(rng.choice([1, 2])), np.linspace(-1.0, 1.0, D.shape[1])
     low, terms = D, x[:, None] ** np.arange(order + 1)
     for _ in range(10):
