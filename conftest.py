@@ -1,5 +1,7 @@
 """What the tests of gmcr and of the reproduction use."""
 
+from importlib.util import find_spec
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -19,6 +21,23 @@ def caller(main, capsys):
         return code, captured.out, captured.err
 
     return call
+
+
+SUFFIXES = "gmcr.reporting.figures.SUFFIXES"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _svg_alone():
+    """Figures as SVG alone: PNG take as long again and are written the same way; `with_png` draws both."""
+    with pytest.MonkeyPatch.context() as patch:
+        if find_spec("matplotlib"):
+            patch.setattr(SUFFIXES, (".svg",))
+        yield
+
+
+@pytest.fixture
+def with_png(monkeypatch):
+    monkeypatch.setattr(SUFFIXES, (".svg", ".png"))
 
 
 @pytest.fixture

@@ -288,7 +288,7 @@ def mixtures(tmp_path):
     return tmp_path, mix
 
 
-def test_fit_writes_a_run(run, mixtures):
+def test_fit_writes_a_run(run, mixtures, with_png):
     folder, _ = mixtures
     code, out, err = run("fit", folder / "mix.csv", "-o", folder / "run")
     assert code == 0
@@ -302,6 +302,7 @@ def test_fit_writes_a_run(run, mixtures):
     written.add("run.xlsx")
     written |= {"report.html", "report.gmcr", "figures", "manifest.json"}
     assert {path.name for path in (folder / "run").iterdir()} == written
+    assert {"profiles.svg", "profiles.png"} <= {path.name for path in (folder / "run" / "figures").iterdir()}
 
     model = gmcr.GMCR.load(folder / "run" / "model.gmcr")
     profiles = pd.read_csv(folder / "run" / "profiles.csv", index_col="component")

@@ -50,6 +50,15 @@ def test_a_hot_channel(seed):
     assert found.masked(D).shape == (40, int(found.kept.sum()))
 
 
+@pytest.mark.parametrize("seed", [101, 109])
+def test_a_strong_hot_channel(seed):
+    """Entries differ in noise, and so a strong offset once seemed to leave something beside it."""
+    made = table(seed)
+    D, sigma = made.D.copy(), np.broadcast_to(made.sigma, made.D.shape)
+    D[:, 50] += 60 / free(np.ones(40), made.C.T, sigma[:, 50])
+    assert places(D, "hot channel") == {(None, 50)}
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_foreign_sample(seed):
     made = table(seed)
@@ -124,6 +133,14 @@ def test_a_jump(seed):
     assert len(found) == 1
     assert abs(found[0].sample - 22) <= 2
     assert not find_disturbances(D).mask.any()
+
+
+def test_a_wide_jump():
+    """A band over half of the channels once passed for noise."""
+    made = table(110)
+    band = np.exp(-0.5 * ((np.arange(80) - 52.0) / 8.0) ** 2)
+    D = made.D + 6.0 * float(np.median(made.sigma)) * np.outer(np.arange(40) >= 22, band)
+    assert (22, None) in places(D, "jump")
 
 
 def test_samples_normalised_to_their_largest_reading_are_not_clipped():

@@ -11,7 +11,6 @@ import pytest
 from gmcr import GMCR, make_mixtures
 from gmcr.cli.app import main
 from gmcr.files import finish, write_whole
-from gmcr.reporting import figures
 from gmcr.runs import RunFolder
 from gmcr.storage import read_model
 from killed import kill_everywhere
@@ -32,14 +31,6 @@ def shown(folder):
     paths = (path for path in folder.rglob("*") if path.is_file())
     found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     return {n: c for n, c in found.items() if not n.startswith(".gmcr-") and n != "checkpoint.gmcr"}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _without_png():
-    """Figures as SVG alone: PNG are twice the files, and are written the same way."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures, "SUFFIXES", (".svg",))
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -361,8 +361,7 @@ def odd():
 
 
 @pytest.mark.parametrize("name", [case[0] for case in odd_cases()])
-def test_odd_runs_have_a_report_too(odd, name, monkeypatch):
-    monkeypatch.setattr("gmcr.reporting.figures.SUFFIXES", (".svg",))  # the others are slow
+def test_odd_runs_have_a_report_too(odd, name):
     read = Reader(render(odd[name]))
     assert [name for name in read.attributes("id") if name in SECTIONS] == SECTIONS
     json.loads(read.data)
@@ -564,7 +563,7 @@ def test_contents_refuse_arrays_of_another_run(contents):
             replace(contents, **{name: array})
 
 
-def test_figures_are_files_too(contents):
+def test_figures_are_files_too(contents, with_png):
     figures = draw_figures(replace(contents, count=None))
     assert "profiles.svg" in figures
     assert "halves.svg" not in figures
@@ -584,7 +583,7 @@ def test_without_matplotlib_there_are_no_figures(contents, monkeypatch):
     assert draw_figures(contents) == {}
 
 
-def test_png_figures_open(contents):
+def test_png_figures_open(contents, with_png):
     image = pytest.importorskip("matplotlib.image", reason="matplotlib draws the PNG figures")
     pictures = {name: content for name, content in draw_figures(contents).items() if name.endswith(".png")}
     assert "profiles.png" in pictures

@@ -130,6 +130,20 @@ def test_the_verdict_is_the_weakest_check(trust, model, made):
         assert one.verdict == weakest(one.checks["verdict"].tolist())
 
 
+@pytest.mark.parametrize("n_samples", [2, 3])
+def test_so_few_samples_cannot_tell_a_count(n_samples):
+    D = make_measured(2, n_samples, 60, random_state=n_samples, disturbed=False).D
+    model = GMCR(random_state=0).fit(D)
+    assert (model.count_.low, model.count_.high) == (1, n_samples)
+    trust = model.trust(D)
+    assert trust.verdict != USE
+    assert "count" in trust.decided_by
+    assert "are too few to be sure of a count" in str(trust)
+    assert (
+        GMCR(n_components=1).fit(D).trust(D).checks["verdict"][0] == USE
+    )  # a count that was told is no guess
+
+
 def test_noise_is_not_to_be_used():
     rng = np.random.default_rng(0)
     D = np.abs(rng.normal(1.0, 0.5, (40, 30)))

@@ -35,8 +35,9 @@ def offset_scores(parts: list[Part], by_sample: FloatArray) -> FloatArray:
         norm = float(np.linalg.norm(free))
         if norm > HIDDEN:
             scores = one.left @ free / np.sqrt(np.square(one.noise) @ np.square(free))
-            rest = np.square(one.left / one.noise).sum(axis=1) - np.square(scores)
+            beside = one.left - np.outer(one.left @ free / norm**2, free)
+            rest = np.square(beside / one.noise).sum(axis=1)
             noise = len(offset) + CLEAR * np.sqrt(2.0 * len(offset))
             out[one.rows] = np.where(rest < np.maximum(noise, REST * np.square(scores)), scores, 0.0)
-    beside = np.maximum(np.append(out[1:], 0.0), np.append(0.0, out[:-1]))
-    return np.where(beside < ALIKE * out, out, np.minimum(out, 0.0)) / spread(out)
+    next_ones = np.maximum(np.append(out[1:], 0.0), np.append(0.0, out[:-1]))
+    return np.where(next_ones < ALIKE * out, out, np.minimum(out, 0.0)) / spread(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,7 @@ from gmcr.disturbances.directions import filled
 from gmcr.disturbances.found import Disturbance, Disturbances
 from gmcr.disturbances.jumps import jump_score
 from gmcr.disturbances.left_over import held_out
-from gmcr.disturbances.noise import noise_scales
+from gmcr.disturbances.noise import Scales, noise_scales
 from gmcr.disturbances.shapes import band_scores, shift_scores
 from gmcr.preprocessing.gaps import filled_along
 from gmcr.validation import BoolArray, FloatArray, check_samples
@@ -29,7 +30,7 @@ AS_MUCH = 0.85  # of what the best band of its own would explain of a sample, th
 OTHERS = (
     0.5  # of how far a foreign sample stands out, that no other may reach: it moves what is held against them
 )
-WEAK = 2  # directions that do not stand out of noise, which must not explain a foreign sample either
+WEAK = 2  # directions that do not stand out of noise, which must not explain what stands out either
 ROUNDS = 3  # what stands far out hides the rest
 
 
@@ -103,22 +104,37 @@ def _standing_out(X: FloatArray, mask: BoolArray, odd: BoolArray) -> Iterator[Di
     shifts = of_shifts.max(axis=0)
     heights = np.array([of_width.max(axis=1) for _, of_width in scores])  # (widths, samples)
     limit, limit_of_shifts = _limit(sum(of_width.size for _, of_width in scores)), _limit(of_shifts.size * 2)
-    weak: list[FloatArray] = []
+    weak: _Weak | None = None
     for m in range(len(rows)):
         widest = int(heights[:, m].argmax())
         score = float(heights[widest, m])
-        if shifts[m] > max(limit_of_shifts, AS_MUCH * score):
+        shifted = shifts[m] > max(limit_of_shifts, AS_MUCH * score)
+        if not shifted and (score <= limit or _shared(scores[widest][1], m)):
+            continue
+        weak = weak or _Weak.of(whole, scales, hidden)
+        if shifted and weak.shifts[m] > limit_of_shifts:
             yield Disturbance("shifted axis", int(rows[m]), None, float(shifts[m]))
-        elif score > limit and scores[widest][0] < 1.0:
-            place = int(columns[scores[0][1][m].argmax()])
-            yield Disturbance("spike", int(rows[m]), place, score, score > MASKED * limit)
-        elif score > limit and not _shared(scores[widest][1], m):
-            # Something weak that others have too is hidden in their noise, if not quite.
-            weak = weak or [
-                of_width.max(axis=1) for _, of_width in band_scores(held_out(whole, scales, hidden, WEAK))
-            ]
-            if max(of_width[m] for of_width in weak) > limit:
+        elif not shifted and weak.heights[m] > limit:
+            if scores[widest][0] < 1.0:
+                place = int(columns[scores[0][1][m].argmax()])
+                yield Disturbance("spike", int(rows[m]), place, score, score > MASKED * limit)
+            else:
                 yield Disturbance("foreign sample", int(rows[m]), None, score)
+
+
+@dataclass(frozen=True, eq=False)
+class _Weak:
+    """How far each sample stands out of what the others span with what is hidden in their noise, if not quite: by
+    the best band and by a shift of its axis, (samples,) each. Something weak that others have too does not."""
+
+    heights: FloatArray
+    shifts: FloatArray
+
+    @classmethod
+    def of(cls, whole: FloatArray, scales: Scales, hidden: BoolArray) -> _Weak:
+        parts = held_out(whole, scales, hidden, WEAK)
+        heights = np.max([of_width.max(axis=1) for _, of_width in band_scores(parts)], axis=0)
+        return cls(heights, np.abs(shift_scores(parts, scales.channels)).max(axis=0))
 
 
 def _shared(scores: FloatArray, m: int) -> bool:

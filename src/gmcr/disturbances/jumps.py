@@ -74,7 +74,8 @@ def _difference(
     heights = np.where(norms > HIDDEN, np.abs(left @ shapes.T) / np.maximum(norms, HIDDEN), 0.0)
     best = int(heights.argmax())
     shape = (shapes[best] - (shapes[best] @ V.T) @ V) / max(norms[best], HIDDEN)
-    return float(heights[best]) / spread(left), within @ shape, U, shape
+    beside = left - (left @ shape) * shape  # a wide band would pass for noise
+    return float(heights[best]) / spread(beside), within @ shape, U, shape
 
 
 def _located(scaled: FloatArray, shape: FloatArray, after: BoolArray) -> int:

@@ -15,7 +15,7 @@ from scipy.ndimage import median_filter
 from scipy.optimize import nnls
 
 from gmcr.disturbances.directions import USUAL, shared, strongest
-from gmcr.validation import FloatArray
+from gmcr.validation import BoolArray, FloatArray
 
 FAR, MOST_TAKEN = 8.0, 8  # times the usual residual of sample and channel; directions taken out for that
 ROUNDS, CLIPPINGS = 4, 3
@@ -69,7 +69,9 @@ def noise_scales(X: FloatArray) -> Scales:
             other = columns if axis else rows
             told = 0.5 * np.log(_power(squares / np.exp(2.0 * (law + other)), axis))
             sizes = np.linalg.norm(fit, axis=axis)
-            drawn = _drawn_to_neighbours(told.ravel(), sizes, max(X.shape[axis] - n, 1)).reshape(told.shape)
+            blind = taken[1 - axis] > 1.0 - LEAST_LEFT
+            freedom = max(X.shape[axis] - n, 1)
+            drawn = _drawn_to_neighbours(told.ravel(), sizes, freedom, blind).reshape(told.shape)
             rows, columns = (drawn, columns) if axis else (rows, drawn)
         middle = law.mean(axis=1, keepdims=True), law.mean(axis=0, keepdims=True) - law.mean()
         product = rows + middle[0], columns + middle[1]
@@ -104,8 +106,11 @@ def _power(squares: FloatArray, axis: int) -> FloatArray:
     return np.asarray(np.maximum(power, max(LEAST_POWER * float(np.median(power)), np.finfo(float).tiny)))
 
 
-def _drawn_to_neighbours(logs: FloatArray, sizes: FloatArray, freedom: int) -> FloatArray:
-    """Logarithms of noise, each told with so many degrees of freedom, with what those of like sizes say."""
+def _drawn_to_neighbours(logs: FloatArray, sizes: FloatArray, freedom: int, blind: BoolArray) -> FloatArray:
+    """Logarithms of noise, each told with so many degrees of freedom, with what those of like sizes say.
+
+    blind : those that are a direction of their own, of which nothing is left over: their neighbours say it alone
+    """
     order = np.argsort(sizes, kind="stable")
     reach = max(NEIGHBOURS[0], int(NEIGHBOURS[1] * len(logs)))
     near = np.empty_like(logs)
@@ -113,7 +118,7 @@ def _drawn_to_neighbours(logs: FloatArray, sizes: FloatArray, freedom: int) -> F
     own = logs - near
     chance = 1.0 / (2.0 * freedom)
     beyond = max((USUAL * float(np.median(np.abs(own)))) ** 2 - chance, 0.0)
-    return near + own * beyond / (beyond + chance)
+    return near + np.where(blind, 0.0, own * beyond / (beyond + chance))
 
 
 def _without_far_entries(X: FloatArray) -> FloatArray:

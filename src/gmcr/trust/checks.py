@@ -13,6 +13,7 @@ import numpy as np
 
 from gmcr.trust.numbers import Numbers
 
+COUNT = "count"
 SUPPORTS = "supports sure"
 NOT_THERE = "not there"  # instead of a number
 USE, CARE, DONT = WORDS = "use it", "use with care", "do not use"
@@ -50,7 +51,7 @@ def percent(share: float) -> str:
 
 CHECKS = (
     Check(
-        "count",
+        COUNT,
         _of("probability of the count"),
         percent,
         "compare the answers at the counts that are about as likely, with model.at(n)",

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gmcr.counting.weighing import SMALLEST
 from gmcr.trust.checks import (
     CARE,
     CHECKS,
+    COUNT,
     DONT,
     NOT_THERE,
     SUPPORTS,
@@ -128,7 +130,7 @@ def trusted(answer: Answer, names: Sequence[str] | None = None, learned: Learned
     confidence = answer.decoding.confidence
     numbers.table[SUPPORTS] = np.nan if confidence is None else float(np.mean(confidence))
     chances = learned.answer.chances(numbers.table)[0]
-    rows = _rows(numbers, chances, learned)
+    rows = [_unweighed(row, answer) for row in _rows(numbers, chances, learned)]
     return Trust(
         verdict=_weakest_of(rows),
         right=float(chances[RIGHT]),
@@ -177,6 +179,13 @@ def _row(check: Check, number: float, limits: FloatArray) -> dict[str, str]:
         "verdict": word(number, limits),
         "todo": check.todo,
     }
+
+
+def _unweighed(row: dict[str, str], answer: Answer) -> dict[str, str]:
+    """A count of so few samples or channels that nothing could be weighed is to be used with care at best."""
+    if row["name"] != COUNT or min(answer.D.shape) >= SMALLEST or answer.evidence.decided_by == "you":
+        return row
+    return row | {"verdict": weakest([row["verdict"], CARE]), "todo": answer.evidence.caution or row["todo"]}
 
 
 def _components(
