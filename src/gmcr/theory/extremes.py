@@ -25,6 +25,7 @@ Rows = Any  # indices of constraints, or all of them
 
 WORKING = 15  # constraints of each kind that a round starts from, and adds at most
 ROUNDS = 30
+PASSES = 3  # over all ends, each from what the pass before met
 BOX = 0.3  # first bound on the change of a coefficient of T, where 1 is the component itself
 GAIN = 1e-7  # in log share, from which another round is worth it
 FEASIBLE = 1e-6  # violation, relative to a typical value, that counts as none
@@ -180,12 +181,15 @@ def extremes(block: Block) -> list[tuple[End, End]]:
     ]
     starts = _starts(problem)
     found = [best(problem, objective, starts) for objective in objectives]
-    met = _distinct([x for _, x in found if x is not None])
-    for k, objective in enumerate(objectives):
-        promising = sorted(met, key=lambda x: objective(x)[0])[: _n_starts(problem)]
-        again = best(problem, objective, promising)
-        if again[0] < found[k][0]:
-            found[k] = again
+    tried: list[FloatArray] = []
+    for _ in range(PASSES):
+        met = _distinct([*tried, *(x for _, x in found if x is not None)])[len(tried) :]
+        tried += met
+        for k, objective in enumerate(objectives):
+            promising = sorted(met, key=lambda x: objective(x)[0])[: _n_starts(problem)]
+            again = best(problem, objective, promising)
+            if again[0] < found[k][0] - GAIN:
+                found[k] = again
     ends = [(value, None if x is None else block.transformation(x)) for value, x in found]
     return [(low, (-value, T)) for low, (value, T) in zip(ends[::2], ends[1::2])]
 
