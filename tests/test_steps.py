@@ -348,7 +348,6 @@ def test_the_shell(run, samples, tmp_path):
         (["--range", "400"], "--range must be LOW:HIGH"),
         (["--drop", "a:b"], "--drop must be LOW:HIGH"),
         (["--baseline", "asls:lam=high"], "--baseline must be METHOD"),
-        (["--baseline", "snip:common"], "the baseline snip has no weights"),
         (["--background", "2", "--solver", "eb"], "are for --solver window"),
     ],
 )
