@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
+from scipy.special import softmax
 
 from common import Cell, Result, check, measure, parser, report
 from gmcr import GMCR
@@ -120,13 +121,12 @@ def closed(random: np.random.Generator, k: int) -> Drawn:
 
 
 def closed_peaks(random: np.random.Generator, k: int) -> Drawn:
-    """A titration: species come and go, and sum to one."""
-    C = peaks(random, k) + 1e-3
-    C /= C.sum(axis=1, keepdims=True)
-    S = profiles(random, k)
+    """A titration, one step after the other: species come and go, and sum to one."""
     order = np.arange(float(TIMES))
-    if (np.diff(np.sign(np.diff(C, axis=0)), axis=0) > 0).any():  # a second maximum: drawn anew
-        return closed_peaks(random, k)
+    halfway = np.linspace(0, TIMES, k + 1)[1:-1] + random.uniform(-2, 2, k - 1)
+    steps = (order[:, None] - halfway) / random.uniform(2, 4)
+    C = softmax(np.column_stack([np.zeros(TIMES), np.cumsum(steps, axis=1)]), axis=1)
+    S = profiles(random, k)
     return Drawn(noisy(random, C, S), C, S, [Closure(), Unimodal("C")], None, order)
 
 

@@ -43,6 +43,7 @@ STEPS_TO_TRY = [
     Crop(500, 1700),
     Cut(1000, 1100),
     Baseline("asls"),
+    Baseline("asls", common=True),
     Despike(),
     SavitzkyGolay(7, 2, 1),
     SNV(),
@@ -52,7 +53,7 @@ STEPS_TO_TRY = [
     AverageReplicates(),
     Background(2),
 ]
-NAMES = [type(step).__name__ for step in STEPS_TO_TRY]
+NAMES = [type(step).__name__ + " in common" * getattr(step, "common", False) for step in STEPS_TO_TRY]
 
 
 def mixtures(n_samples=12, seed=0, noise=0.01):
@@ -190,6 +191,32 @@ def test_baselines_are_those_of_pybaselines(method, options, frame):
         assert (out < 0).to_numpy().any()  # nothing is clipped
 
 
+@pytest.mark.parametrize("method", ["asls", "arpls", "airpls"])
+def test_baselines_in_common_are_collaborative_penalised_least_squares(method, frame):
+    out = Baseline(method, {"lam": 1e4}, common=True).fit_transform(frame)
+    samples = frame.to_numpy()[:, ::-1]
+    asked = {"method": method, "method_kwargs": {"lam": 1e4}}
+    base = pybaselines.Baseline(AXIS[::-1]).collab_pls(samples, **asked)[0]
+    np.testing.assert_allclose(out.to_numpy()[:, ::-1], samples - base, rtol=1e-9, atol=1e-12)
+
+
+def test_mixtures_stay_mixtures_where_baselines_are_in_common():
+    D, C, S = mixtures(noise=0.0)
+    ranks = {}
+    for common in (False, True):
+        step = Baseline("asls", {"lam": 1e3}, common=common).fit(D)
+        ranks[common] = np.linalg.matrix_rank(step.transform(D), tol=1e-6)
+    assert ranks[True] == 3 < ranks[False]
+    np.testing.assert_allclose(step.transform(C @ S), C @ step.transform(S), atol=1e-9)
+
+
+def test_what_is_missing_weighs_nothing_in_a_baseline_in_common(frame):
+    step = Baseline("asls", {"lam": 1e4}, common=True).fit(frame)
+    spoilt = frame.copy()
+    spoilt.iloc[3, 70:72] = np.nan
+    np.testing.assert_allclose(step.transform(spoilt), step.transform(frame).where(spoilt.notna()), atol=0.02)
+
+
 def test_polynomial_is_a_method_too(frame):
     pd.testing.assert_frame_equal(
         Baseline("polynomial").fit_transform(frame), Baseline("imodpoly").fit_transform(frame)
@@ -204,6 +231,8 @@ def test_polynomial_is_a_method_too(frame):
         (Baseline(3), "method of Baseline must be the name"),
         (Baseline("asls", {"lambda": 3}), "the baseline asls has no option 'lambda'; choose from lam, p"),
         (Baseline("asls", {"lam": -1}), "could not be found for sample 0"),
+        (Baseline("snip", common=True), "the baseline snip has no weights that samples could have in common"),
+        (Baseline("asls", common=1), "common of Baseline must be True or False"),
         (SavitzkyGolay(4), "needs an odd window"),
         (SavitzkyGolay(5, 2, 3), "derivative <= order < window"),
         (SavitzkyGolay(201), "window of SavitzkyGolay is 201, but from 1800 to 400 there are only 141"),

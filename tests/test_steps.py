@@ -308,7 +308,7 @@ def test_the_shell(run, samples, tmp_path):
         "500:510",
         "--despike",
         "--baseline",
-        "asls:lam=1e5,p=0.001",
+        "asls:lam=1e5,p=0.001,common",
     ]
     code, out, err = run(
         "fit", data, "-o", folder, *options, "--blank", tmp_path / "blank.csv", "--components", "3", "--json"

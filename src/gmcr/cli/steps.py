@@ -26,7 +26,8 @@ Drop = Annotated[
 ]
 BASELINE = (
     "Subtract a baseline: asls, arpls, airpls, snip, polynomial, or another of pybaselines' methods; its options "
-    "behind a colon, as in asls:lam=1e6,p=0.001."
+    "behind a colon, as in asls:lam=1e6,p=0.001; with common among them, all samples have the same weights of "
+    "channels, so that mixtures stay mixtures."
 )
 Baseline = Annotated[str | None, option(BASELINE, "--baseline", default=False)]
 Despike = Annotated[bool, option("Mark spikes that are in one sample alone as missing.", "--despike")]
@@ -57,6 +58,7 @@ Background = Annotated[
 ]
 
 WINDOW = 11  # channels of a derivative that no window was told for
+COMMON = "common"  # a word among the options of --baseline
 ORDER = 2  # of local polynomials, or that of the derivative where it is more
 
 
@@ -92,7 +94,7 @@ class Told:
         if self.average:
             found.append(prep.AverageReplicates())
         if self.baseline is not None:
-            found.append(prep.Baseline(*_method(self.baseline)))
+            found.append(prep.Baseline(**_method(self.baseline)))
         if self.smooth is not None or self.derivative:
             window = WINDOW if self.smooth is None else self.smooth
             found.append(prep.SavitzkyGolay(window, max(ORDER, self.derivative), self.derivative))
@@ -121,13 +123,14 @@ def _range(text: str, name: str) -> tuple[float | None, float | None]:
     return low, high
 
 
-def _method(text: str) -> tuple[str, dict[str, Any] | None]:
-    """What METHOD:name=value,… says."""
+def _method(text: str) -> dict[str, Any]:
+    """The arguments of Baseline that METHOD:name=value,… says."""
     method, _, rest = text.partition(":")
-    if not rest:
-        return method.strip(), None
+    told = [one.strip() for one in rest.split(",") if rest]
     options: dict[str, Any] = {}
-    for one in rest.split(","):
+    for one in told:
+        if one == COMMON:
+            continue
         name, _, value = (part.strip() for part in one.partition("="))
         try:
             number = float(value)
@@ -136,7 +139,7 @@ def _method(text: str) -> tuple[str, dict[str, Any] | None]:
                 f"--baseline must be METHOD or METHOD:option=number,…, such as asls:lam=1e6, not {text!r}."
             ) from None
         options[name] = int(number) if value.lstrip("-").isdigit() else number
-    return method.strip(), options
+    return {"method": method.strip(), "options": options or None, "common": COMMON in told}
 
 
 def _read_blank(path: Path, table: Table) -> Any:

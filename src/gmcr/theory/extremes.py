@@ -25,6 +25,7 @@ Rows = Any  # indices of constraints, or all of them
 
 WORKING = 15  # constraints of each kind that a round starts from, and adds at most
 ROUNDS = 30
+PASSES = 3  # over all ends, each from what the pass before met
 BOX = 0.3  # first bound on the change of a coefficient of T, where 1 is the component itself
 GAIN = 1e-7  # in log share, from which another round is worth it
 FEASIBLE = 1e-6  # violation, relative to a typical value, that counts as none
@@ -44,6 +45,9 @@ class Problem:
         self.samples = [np.flatnonzero(block.held[:, i]) for i in range(len(block.members))]
         self.limits = [[one for one in block.limits if one.component == i] for i in range(len(block.members))]
         self.mean_C_cov = block.C_cov.mean(axis=0)
+        self.directions = np.hstack(block.directions)
+        self.column_of = np.repeat(np.arange(len(block.members)), [Q.shape[1] for Q in block.directions])
+        self.own = _slices(block)
         # Two components cannot change places without T becoming singular on the way; three can.
         self.same = 0.0 if len(block.members) == 2 else SAME_COMPONENT
 
@@ -52,9 +56,9 @@ class Problem:
         T, A = self._pair(x)
         t = T[:, i]
         square = max(float(t @ self.G @ t), SMALLEST)
-        n, dn = self._norm(A, i)
-        gradient = dn / n
-        gradient[self._slices()[i]] += self.block.directions[i].T @ (self.G @ t) / square
+        n = self._norm(A, i)
+        gradient = self._norm_slope(A, i, n, self._row_derivative(A, i)) / n
+        gradient[self.own[i]] += self.block.directions[i].T @ (self.G @ t) / square
         return sign * float(0.5 * np.log(square) + np.log(n)), sign * gradient
 
     def values(self, x: FloatArray, working: Sequence[Rows] | None = None) -> list[FloatArray]:
@@ -69,7 +73,7 @@ class Problem:
         rows: Iterator[Rows] = repeat(slice(None)) if working is None else iter(working)
         kinds = []
         for i, (t, w) in enumerate(zip(T.T, A)):
-            n, _ = self._norm(A, i)
+            n = self._norm(A, i)
             R = block.misfits[i]
             kinds.append(np.array([w[i] - self.same])[next(rows)])
             if R is not None:
@@ -94,9 +98,9 @@ class Problem:
         rows = iter(working)
         kinds = []
         for i, (t, w) in enumerate(zip(T.T, A)):
-            n, dn = self._norm(A, i)
-            dw = self._row_derivative(A, i)
-            own, Q, R = self._slices()[i], block.directions[i], block.misfits[i]
+            n, dw = self._norm(A, i), self._row_derivative(A, i)
+            dn = self._norm_slope(A, i, n, dw)
+            own, Q, R = self.own[i], block.directions[i], block.misfits[i]
             kinds.append(dw[i][None][next(rows)])
             if R is not None:
                 r = R @ t
@@ -146,20 +150,23 @@ class Problem:
         inverse: Any = np.linalg.pinv(T) if np.linalg.det(T) == 0 else np.linalg.inv(T)
         return T, inverse
 
-    def _slices(self) -> list[slice]:
-        ends = np.cumsum([0, *(Q.shape[1] for Q in self.block.directions)])
-        return [slice(a, b) for a, b in pairwise(ends)]
-
     def _row_derivative(self, A: FloatArray, i: int) -> FloatArray:
         """Derivative of row i of A = T⁻¹, from dA = −A dT A: (B, n_variables)."""
-        parts = [-np.outer(A[k], A[i] @ Q) for k, Q in enumerate(self.block.directions)]
-        return np.hstack(parts)
+        return -A[self.column_of].T * (A[i] @ self.directions)
 
-    def _norm(self, A: FloatArray, i: int) -> tuple[float, FloatArray]:
-        """Norm of profile i and its derivative."""
-        along = self.H @ A[i]
-        n = float(np.sqrt(max(A[i] @ along, SMALLEST)))
-        return n, along @ self._row_derivative(A, i) / n
+    def _norm(self, A: FloatArray, i: int) -> float:
+        """Norm of profile i."""
+        return float(np.sqrt(max(A[i] @ self.H @ A[i], SMALLEST)))
+
+    def _norm_slope(self, A: FloatArray, i: int, n: float, dw: FloatArray) -> FloatArray:
+        """Derivative of that norm, n, from that of row i of A."""
+        return (self.H @ A[i]) @ dw / n
+
+
+def _slices(block: Block) -> list[slice]:
+    """The coordinates of each column of T."""
+    ends = np.cumsum([0, *(Q.shape[1] for Q in block.directions)])
+    return [slice(a, b) for a, b in pairwise(ends)]
 
 
 def extremes(block: Block) -> list[tuple[End, End]]:
@@ -174,12 +181,15 @@ def extremes(block: Block) -> list[tuple[End, End]]:
     ]
     starts = _starts(problem)
     found = [best(problem, objective, starts) for objective in objectives]
-    met = _distinct([x for _, x in found if x is not None])
-    for k, objective in enumerate(objectives):
-        promising = sorted(met, key=lambda x: objective(x)[0])[: _n_starts(problem)]
-        again = best(problem, objective, promising)
-        if again[0] < found[k][0]:
-            found[k] = again
+    tried: list[FloatArray] = []
+    for _ in range(PASSES):
+        met = _distinct([*tried, *(x for _, x in found if x is not None)])[len(tried) :]
+        tried += met
+        for k, objective in enumerate(objectives):
+            promising = sorted(met, key=lambda x: objective(x)[0])[: _n_starts(problem)]
+            again = best(problem, objective, promising)
+            if again[0] < found[k][0] - GAIN:
+                found[k] = again
     ends = [(value, None if x is None else block.transformation(x)) for value, x in found]
     return [(low, (-value, T)) for low, (value, T) in zip(ends[::2], ends[1::2])]
 

@@ -41,7 +41,7 @@ def kinds_of(
         if np.std(C[:, j]) < CONSTANT * np.mean(C[:, j]):
             words = f"one of the mixtures diluted {DILUTED:.0f} times, with as much {names[j]} as before"
             yield Kind("diluted", 1, words, partial(_diluted, j=j))
-    for a, b in [(i, j) for j in others] + [(j, i) for j in others]:
+    for a, b in [*((i, j) for j in others), (others[0], i)]:
         yield Kind("without", 2, f"a sample with {names[a]} and without {names[b]}", _typical, (b,))
     if C.shape[1] > 2:
         for j in (i, *others):

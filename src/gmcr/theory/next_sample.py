@@ -28,7 +28,7 @@ from gmcr.validation import FloatArray
 WORLDS = 12  # solutions that are taken for the truth: in one of thirteen others a sample would close less
 STEP = 0.05  # promises are rounded down to such shares: noise moves a band's ends too
 HALF = 0.5  # share of a band that is worth a sample
-FOLLOWED = 2  # kinds of samples that are tried in all worlds
+FOLLOWED = 2  # samples of a kind that are tried in all worlds
 MAX_VARIABLES = 20  # free coefficients of T that can be followed
 
 
@@ -154,9 +154,8 @@ def _for_group(
         for kind in kinds_of(given.C, members, i, names, layout)
     ]
     worlds = [given.moved(_whole(T, members, given.sizes)) for T in drawn(block, WORLDS)]
-    followed = [_kept_in(worlds, one) for one in sorted(tries, key=_rank)[:FOLLOWED]]
-    best = min(followed, key=_rank)
-    if not best.closes > 0:
+    best = _cheapest(tries, worlds)
+    if best is None:
         return None
     amounts = np.where(np.isin(np.arange(len(names)), best.kind.absent), 0.0, best.kind.amounts(given.C))
     told = best.kind
@@ -182,6 +181,24 @@ class _Try:
     closes: float
 
 
+def _cheapest(tries: list[_Try], worlds: list[Given]) -> _Try | None:
+    """The cheapest that is worth it in all worlds or, if none is, what closes most; None if none surely does."""
+    best: _Try | None = None
+    for cost in sorted({one.kind.cost for one in tries}):
+        of_a_kind = [one for one in tries if one.kind.cost == cost and one.closes > 0]
+        for one in sorted(of_a_kind, key=_closes)[-FOLLOWED:]:
+            if best is None or one.closes > best.closes:
+                kept = _kept_in(worlds, one)
+                best = kept if best is None else max(best, kept, key=_closes)
+        if best is not None and best.closes >= HALF:
+            break
+    return best if best is not None and best.closes > 0 else None
+
+
+def _closes(one: _Try) -> float:
+    return one.closes
+
+
 def _kept_in(worlds: list[Given], one: _Try) -> _Try:
     """The same, with what it closes in all worlds, rounded down."""
     closes = [_closing(world, one.kind, one.component, one.width) for world in worlds]
@@ -195,11 +212,6 @@ def _whole(T: FloatArray, members: NDArray[np.intp], sizes: FloatArray) -> Float
     whole = np.diag(1.0 / sizes)
     whole[np.ix_(members, members)] = T / sizes[members][:, None]
     return whole
-
-
-def _rank(one: _Try) -> tuple[int, float]:
-    """What is worth it, the cheapest first; then what closes most."""
-    return (one.kind.cost if one.closes >= HALF else 100, -one.closes)
 
 
 def _closing(world: Given, kind: Kind, i: int, width: float) -> float:
