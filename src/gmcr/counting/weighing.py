@@ -41,7 +41,12 @@ def weighed(D: FloatArray, evidence: Evidence, most: int | None = None) -> Evide
         return evidence
     if min(D.shape) < SMALLEST:
         n, d = D.shape
-        return replace(evidence, caution=f"{n} samples of {d} channels are too few to be sure of a count.")
+        return replace(
+            evidence,
+            low=1,
+            high=max(evidence.count, min(n, d, most or n)),
+            caution=f"{n} samples of {d} channels are too few to be sure of a count.",
+        )
     with threads():
         gathered = gather(D, evidence)
     chances = probabilities(gathered, stored())

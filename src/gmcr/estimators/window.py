@@ -23,7 +23,6 @@ from gmcr.constrained import Fit, Rates, Table, constrained_fit
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, ReferenceProfile, constraint_of
 from gmcr.constraints.closure import as_fractions, closure_scales
 from gmcr.counting import weighed
-from gmcr.counting.weighing import SMALLEST
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
@@ -708,9 +707,6 @@ def _at_the_likeliest_count(
     if options.constraints.n_fixed:  # of tables with known profiles nothing was learned
         return replace(found, evidence=replace(found.evidence, caution=NOT_WEIGHED))
     evidence = remembered(weighed)(D, found.evidence, options.max_components)
-    if min(D.shape) < SMALLEST and evidence.decided_by != "you":  # any count that may be
-        most = min(*D.shape, options.max_components or np.inf)
-        evidence = replace(evidence, low=1, high=max(evidence.count, int(most)))
     if evidence.count != found.state.count and evidence.decided_by != "you":
         own = replace(evidence, count=found.state.count, decided_by=found.evidence.decided_by, doubt="")
         try:
