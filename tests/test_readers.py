@@ -453,8 +453,12 @@ def test_missing_packages_are_named(files, monkeypatch):
             gmcr.read(files[file])
 
 
-def test_a_reader_that_hangs_or_crashes_is_an_error(files, monkeypatch):
-    monkeypatch.setattr(apart, "PATIENCE", 0.01)
+def test_a_reader_that_hangs_or_crashes_is_an_error(files, monkeypatch, tmp_path):
+    hanging = tmp_path / "hanging"
+    hanging.write_text("#!/bin/sh\nexec sleep 60\n")
+    hanging.chmod(0o755)
+    monkeypatch.setattr(apart.sys, "executable", str(hanging))
+    monkeypatch.setattr(apart, "PATIENCE", 0.1)
     with pytest.raises(FileError, match=r"made.h5 was not read in 0 s; it is damaged or too large"):
         gmcr.read(files["made.h5"])
     monkeypatch.undo()
