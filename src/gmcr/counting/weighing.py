@@ -15,7 +15,7 @@ from gmcr.window.evidence import SPARSE, TOLD, Evidence
 from gmcr.window.regime import MISSES
 
 SMALLEST = 4  # samples or channels, with fewer of which there is nothing to weigh
-CLEARLY = 1.5  # times as likely, from which another count is taken than that of the solver's own rule,
+CLEARLY = 3.0  # times as likely, from which another count is taken than that of the solver's own rule,
 AT_ALL = 0.2  # if it is so likely: of counts that are all unlikely, that of the rule shows in the data
 FEW_SAMPLES = 6  # of which no count is told for sure
 NUMBERS = "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"
