@@ -34,7 +34,7 @@ from counting_learning import (
     sharpened,
     taught,
 )
-from counting_tables import is_met, loaded
+from counting_tables import counted_by, is_met, loaded
 from gmcr.counting import Gathered
 from gmcr.counting.distribution import MASS, probabilities, smallest_range
 from gmcr.counting.net import REGIMES, STORED, Net
@@ -68,8 +68,7 @@ SINGLE = {
 
 def as_met(tables: list[Table]) -> list[Table]:
     """The tables as often as their counts are taken to be met."""
-    facts = "seed", "true", "kinds", "stands_out", "own"
-    return [table for table in tables if is_met(*(table[fact] for fact in facts))]
+    return [table for table in tables if is_met(table["seed"], **counted_by(table))]
 
 
 # Judging

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from common import DATA, as_markdown, check
+from common import DATA, check, tell
 from counting_tables import MEASURED
 from gmcr import GMCR
 from gmcr.estimators import window
@@ -55,13 +55,10 @@ def main() -> None:
     lines = []
     for name in MEASURED:
         weighing, told = costs(load(asked.data, name)["D"].astype(float))
-        lines.append(
-            {"set": name, "weighing": weighing, "told fit": told, "ratio": weighing / told},
-        )
-    print(as_markdown([{k: f"{v:.2f}" if k != "set" else v for k, v in line.items()} for line in lines]))
+        lines.append({"set": name, "weighing": weighing, "told fit": told, "ratio": weighing / told})
     ratios = [line["ratio"] for line in lines]
     met = [check("median", float(np.median(ratios)), "<=", 1.0), check("largest", max(ratios), "<=", 3.0)]
-    print(as_markdown(met))
+    tell(lines, met, "weighing", None)
 
 
 if __name__ == "__main__":

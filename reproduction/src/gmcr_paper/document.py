@@ -61,7 +61,7 @@ def write_document(path: Path, found: Found) -> list[Path]:
     every = [claim for statements in CLAIMS for claim in statements(main)]
     claims = [claim for claim in every if not claim.solver]
     written: list[Path] = []
-    parts = ["# The paper, run again", in_short(every), INTRODUCTION]
+    parts = ["# The paper, run again", _in_short(every), INTRODUCTION]
     for experiment in EXPERIMENTS.values():
         if experiment.name == "counts":  # the solver itself comes first, then what all methods show
             parts += [*_verdicts(claims), "## Where simpler tools suffice", SIMPLER]
@@ -78,7 +78,7 @@ def write_document(path: Path, found: Found) -> list[Path]:
     return [path, *written]
 
 
-def in_short(claims: Sequence[Claim]) -> str:
+def _in_short(claims: Sequence[Claim]) -> str:
     """How many statements reproduce, for who reads no further."""
     about = {
         "of the paper, on other methods, on its data and its theory": lambda c: not c.own and not c.solver,
