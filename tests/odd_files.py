@@ -183,7 +183,8 @@ def _other_header(rng):
 
 LABELS = (
     "JCAMP-DX", "DATA TYPE", "XUNITS", "YUNITS", "XFACTOR", "YFACTOR", "FIRSTX", "LASTX", "FIRSTY", "MAXY",
-    "MINY", "NPOINTS", "DELTAX", "BLOCKS", "END", "TITLE", "ORIGIN", "XYDATA", "PEAK TABLE", "XYPOINTS", "NTUPLES", "", "a/b",
+    "MINY", "NPOINTS", "DELTAX", "BLOCKS", "END", "TITLE", "ORIGIN", "XYDATA", "PEAK TABLE", "XYPOINTS",
+    "NTUPLES", "", "a/b",
 )  # fmt: skip
 ASDF = "0123456789+-.@ABCDEFGHIabcdefghi%JKLMNOPQRjklmnopqrSTUVWXYZs?E ,;"
 
