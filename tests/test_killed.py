@@ -109,6 +109,20 @@ def test_report(made, tmp_path):
     kill_everywhere(lambda: command("report", folder, made / "new.csv"), folder, check, tmp_path)
 
 
+def test_name(made, tmp_path):
+    """Model, tables, workbook and report have the old name, or all have the new one."""
+    folder = folder_with(tmp_path / "run", made / "old")
+
+    def check(copy):
+        found = shown(copy)
+        new = "lactose" in RunFolder.at(copy).solution().names
+        for name in ("concentrations.csv", "profiles.csv", "report.html"):
+            assert (b"lactose" in found[name]) == new, name
+        assert names(copy) == names(made / "old")
+
+    kill_everywhere(lambda: command("name", folder, "0=lactose"), folder, check, tmp_path)
+
+
 @pytest.mark.parametrize("over", [False, True], ids=["fresh", "over others"])
 def test_decode(made, tmp_path, over):
     """The table, and the one of what is not explained: samples of another mixture."""

@@ -177,8 +177,12 @@ class RunFolder:
             if count is not None:
                 write_whole(staged.path / self.report_at(count).name, pages[REPORT])
                 return
-            _write_report(contents, pages, staged.path)
-            staged.removed |= {name for name in self._belonging() if name.startswith(f"{FIGURES}/")}
+            self._stage_report(contents, pages, staged)
+
+    def _stage_report(self, contents: Contents, pages: dict[str, bytes], staged: Staged) -> None:
+        """The report in place of the one that is there; figures that it has no more go."""
+        _write_report(contents, pages, staged.path)
+        staged.removed |= {name for name in self._belonging() if name.startswith(f"{FIGURES}/")}
 
     def write_names(self, table: pd.DataFrame) -> None:
         """The names of the components, as `matches` reads them."""
@@ -192,14 +196,18 @@ class RunFolder:
         new = {old: name for old, name in zip(before.names, found.names) if old != name}
         # A given name is above one from a library.
         matches = {j: match for j, match in self.matches().items() if found.names[j] not in new.values()}
+        contents = None
+        if self._facts.exists():
+            contents = replace(load_contents(self._facts, found), names=_told_apart(matches))
+        pages = {} if contents is None else _pages(contents)
         with self._changed() as staged:
             (found if model is None else model.rename(found.names)).save(staged.path / self.model.name)
             rename_in_tables(self.path, staged.path, new)
             if self.names.exists():
                 kept = ((j, one.name, one.verdict, one.hit, one.score) for j, one in matches.items())
                 write_csv(staged.path / NAMES, ["component", "name", "verdict", "hit", "hqi"], kept)
-        if self._facts.exists():
-            self.write_report(self.contents())
+            if contents is not None:
+                self._stage_report(contents, pages, staged)
         return found.names
 
     @contextmanager
