@@ -57,6 +57,11 @@ def write_whole(path: FilePath, content: bytes, example: str = "run.gmcr") -> No
         _flush(target.parent)
 
 
+def as_bytes(text: str) -> bytes:
+    """A text as files hold it; "?" for what no text may hold, as a part of a file's name that is no UTF-8."""
+    return text.encode("utf-8", "replace")
+
+
 @dataclass
 class Staged:
     """A change of a folder that is being prepared.
@@ -112,6 +117,12 @@ def finish(folder: Path, name: str | None = None) -> None:
             f"{folder} holds a change that was begun and cannot be ended: {error.strerror or error}; "
             "make it a folder that can be written."
         ) from error
+
+
+def awaited(folder: Path) -> set[str]:
+    """Names of the files that a change which was decided is about to replace or to remove."""
+    decided = _decided(folder) if os.path.lexists(folder / RECORD) else None
+    return set() if decided is None else {*decided.files, *decided.removed}
 
 
 def _carry_out(folder: Path, *, own: bool = False) -> None:
