@@ -24,6 +24,7 @@ class Part:
     rows : which;  V : (n, channels) the directions of the others
     explained, left : (rows, channels) of them by these directions, and the rest
     noise : (rows, channels) standard deviations of the noise in them
+    inflated : (rows, 1) how much larger than by noise alone it was, as directions have errors too; taken out
     """
 
     rows: NDArray[np.intp]
@@ -31,6 +32,7 @@ class Part:
     explained: FloatArray
     left: FloatArray
     noise: FloatArray
+    inflated: FloatArray
 
 
 def held_out(X: FloatArray, scales: Scales, mask: BoolArray, more: int = 0) -> list[Part]:
@@ -53,9 +55,9 @@ def held_out(X: FloatArray, scales: Scales, mask: BoolArray, more: int = 0) -> l
         of_others = gram[np.ix_(others, others)] if wide else gram - scaled[rows].T @ scaled[rows]
         values, V = strongest(scaled[others], n, of_others)
         along = _along(scaled[rows], V, mask[rows])
-        leverage = np.square(along / values).sum(axis=1, keepdims=True)
-        left = np.where(mask[rows], 0.0, scaled[rows] - along @ V) / np.sqrt(1.0 + leverage)
-        parts.append(Part(rows, V, along @ V, left, scales.entries[rows]))
+        inflated = np.sqrt(1.0 + np.square(along / values).sum(axis=1, keepdims=True))
+        left = np.where(mask[rows], 0.0, scaled[rows] - along @ V) / inflated
+        parts.append(Part(rows, V, along @ V, left, scales.entries[rows], inflated))
     return _levelled_by_size(parts)
 
 
