@@ -78,7 +78,7 @@ SUBSETS, SUBSET = 20, 0.7
 REPLICATED, REPLICATES, PARTS = "inorganic_uvvis_354_620", 5, 100
 
 MORE = "offset", "scattered light", "cosmic rays", "counting"  # disturbances that are drawn
-SINCE = 300_000  # from this seed on: tables before it were drawn, and looked at, when there were none of these
+SINCE = 300_000  # from this seed on: tables of earlier ones were looked at when there were none of these
 
 FIRST_OF_THE_SEARCH = "beyond the lowest cost"
 WITHOUT_SEARCH = "beyond the singular values", "white noise below"
