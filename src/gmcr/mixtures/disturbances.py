@@ -276,7 +276,7 @@ def counted(
     scale = highest / clean.max()
     return (
         rng.poisson(scale * np.maximum(D, 0.0)).astype(float),
-        np.sqrt(np.square(scale * sigma) + scale * clean),
+        np.sqrt(np.square(scale * sigma) + scale * np.maximum(clean, 0.0)),
         highest,
     )
 
