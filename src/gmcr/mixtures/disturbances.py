@@ -295,8 +295,7 @@ def _with_cosmic_rays(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]
     """Spikes of one to three channels, up to three times as high as all signal, in one or many of the samples."""
     often, (m, d) = _between(rng, 0.02, 0.6), D.shape
     highest, D, hit = float(np.abs(D).max()), D.copy(), rng.random(m) < often
-    hit[rng.integers(m)] = True
-    for row in np.flatnonzero(hit):
+    for row in np.union1d(np.flatnonzero(hit), rng.integers(m)):
         wide = min(int(rng.integers(1, 4)), d)
         first = int(rng.integers(0, d - wide + 1))
         D[row, first : first + wide] += highest * rng.uniform(0.05, 3.0) * rng.uniform(0.3, 1.0, wide)
