@@ -8,6 +8,7 @@ Tables behave like measured ones, undisturbed but for one thing. Strength 1 is w
 place, the shape, the noise and what the components span would find it half of the time at a level of 0.001: where
 what is not explained by the components is 3.09 standard deviations long. A hot channel reads too much by the same
 in every sample; where amounts sum to one that is a component's own, no test can tell, and the table is left out.
+A shifted axis is off by at most two channels, and a table that would need more is left out at that strength.
 A jump is a band that all samples have from one on; its limit is that of a test that knows neither amounts nor
 profiles, it counts as found within a tenth of the samples, and only tables whose amounts have no order are asked.
 A dead channel reads zero; a clipped table stops at its so-and-so largest reading: both have no strength.

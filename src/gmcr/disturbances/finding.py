@@ -21,14 +21,15 @@ from gmcr.preprocessing.gaps import filled_along
 from gmcr.validation import BoolArray, FloatArray, check_samples
 
 LEVEL = 0.01  # chance of any alarm on a clean table, over all kinds
-KINDS = 5  # that are tested by how far something stands out
+TESTS = 3  # that share it: of channels, of jumps, of single samples
 FEWEST = 8  # samples or channels, below which nothing can be told from what the others span
 # Times its limit, from which on a disturbance is masked: a margin for noise that is not quite as it is taken to
 # be; chosen, not measured.
 MASKED = 2.0
 # Of how far a sample stands out by the best band of its own, that it must by a shift to be one: slopes are known
 # less well than bands, and there are fewer ways to be shifted.
-AS_MUCH = 0.92
+AS_MUCH = 0.9
+OTHERS = 0.5  # of how far a sample stands out, that others may reach at the same place
 WEAK = 2  # directions that do not stand out of noise, which must not explain what stands out either
 ROUNDS = 3  # what stands far out hides the rest
 
@@ -102,21 +103,23 @@ def _standing_out(X: FloatArray, mask: BoolArray, odd: BoolArray) -> Iterator[Di
     scores, of_shifts = band_scores(parts), shift_scores(parts, scales.channels)
     shifts = of_shifts.max(axis=0)
     heights = np.array([of_width.max(axis=1) for _, of_width in scores])  # (widths, samples)
-    limit, limit_of_shifts = _limit(sum(of_width.size for _, of_width in scores)), _limit(of_shifts.size)
+    n_tests = sum(of_width.size for _, of_width in scores) + of_shifts.size
     weak: _Weak | None = None
     for m in range(len(rows)):
         widest = int(heights[:, m].argmax())
-        score = float(heights[widest, m])
-        shifted = shifts[m] > max(limit_of_shifts, AS_MUCH * score)
+        score, place = float(heights[widest, m]), int(scores[widest][1][m].argmax())
+        shifted = shifts[m] > max(_limit(n_tests), AS_MUCH * score)
+        narrow = not shifted and scores[widest][0] < 1.0  # the noise there is told by a channel's few entries
+        limit = _limit(n_tests, len(rows) if narrow else np.inf)
         if not shifted and (
-            score <= limit or _shared(whole, scales, hidden, widest, int(scores[widest][1][m].argmax()), m)
+            score <= limit or _reached(whole, scales, hidden, widest, place, m) > OTHERS * score
         ):
             continue
         weak = weak or _Weak.of(whole, scales, hidden)
-        if shifted and weak.shifts[m] > limit_of_shifts:
+        if shifted and weak.shifts[m] > limit:
             yield Disturbance("shifted axis", int(rows[m]), None, float(shifts[m]))
         elif not shifted and weak.heights[m] > limit:
-            if scores[widest][0] < 1.0:
+            if narrow:
                 place = int(columns[scores[0][1][m].argmax()])
                 yield Disturbance("spike", int(rows[m]), place, score, score > MASKED * limit)
             else:
@@ -145,13 +148,13 @@ class _Weak:
         return cls(heights, shift_scores(parts, scales.channels).max(axis=0))
 
 
-def _shared(whole: FloatArray, scales: Scales, hidden: BoolArray, width: int, place: int, m: int) -> bool:
-    """Whether at the place where sample m stands out most others are off too, held against all but this one: then
-    it is something weak that samples share."""
+def _reached(whole: FloatArray, scales: Scales, hidden: BoolArray, width: int, place: int, m: int) -> float:
+    """How far other samples are off at the place where sample m stands out most, held against all but this one:
+    if far, then it is something weak that samples share. Zero where noise reaches as far."""
     others = np.delete(np.arange(len(whole)), m)
     parts = held_out(whole[others], scales.of_samples(others), hidden[others])
-    scores = band_scores(parts, [width])[0][1][:, place]
-    return bool(np.abs(scores).max() > _limit(2 * len(scores)))
+    farthest = float(np.abs(band_scores(parts, [width])[0][1][:, place]).max())
+    return farthest if farthest > _limit(2 * len(others)) else 0.0
 
 
 def _limit(n_tests: float, freedom: float = np.inf) -> float:
@@ -159,4 +162,4 @@ def _limit(n_tests: float, freedom: float = np.inf) -> float:
 
     freedom : degrees of freedom that the noise was told with, if it was by a few entries
     """
-    return float(t.isf(LEVEL / KINDS / n_tests, freedom))
+    return float(t.isf(LEVEL / TESTS / n_tests, freedom))

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
+from scipy.stats import norm
 
 from gmcr.disturbances.directions import spread
 from gmcr.disturbances.left_over import Part
@@ -21,6 +22,7 @@ MANY, MANY_OF_NOISE = (
     0.85,
     1.44,
 )  # of the samples, and standard deviations that this share of noise stays below
+SELDOM = 0.05  # of samples with nothing but noise, in which a band is found
 CHANCE = 2.5  # two standard deviations of that quantile, over the root of the number of samples
 HIDDEN = 0.1  # of a shape that is left by what samples share, below which it cannot be told
 
@@ -60,10 +62,13 @@ def band_scores(parts: list[Part], which: Sequence[int] | None = None) -> list[t
 
 
 def best_bands(parts: list[Part]) -> FloatArray:
-    """Of each sample the band that stands out most, as large as it fits, in the units of what is left of it."""
+    """Of each sample the band that stands out most, as large as it fits, in the units of what is left of it;
+    nothing where noise reaches as far."""
     m, d = sum(len(one.rows) for one in parts), parts[0].left.shape[1]
-    best, found = np.zeros(m), np.zeros((m, d))
-    for _, shapes in bands(d):
+    of_width = bands(d)
+    chance = norm.isf(SELDOM / 2.0 / sum(len(shapes) for _, shapes in of_width))
+    best, found = np.full(m, chance), np.zeros((m, d))
+    for _, shapes in of_width:
         for one in parts:
             scores, sizes = _fitted(one, shapes)
             places = np.abs(scores).argmax(axis=1)
