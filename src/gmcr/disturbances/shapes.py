@@ -11,7 +11,7 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.stats import norm
 
 from gmcr.disturbances.directions import spread
-from gmcr.disturbances.left_over import Part
+from gmcr.disturbances.left_over import Part, errors_in_both
 from gmcr.validation import FloatArray
 
 NARROW = 0.25  # standard deviation in channels of a band that is a single entry
@@ -23,6 +23,7 @@ MANY, MANY_OF_NOISE = (
     1.44,
 )  # of the samples, and standard deviations that this share of noise stays below
 SELDOM = 0.05  # of samples with nothing but noise, in which a band is found
+ENTRIES = 65  # of which one is moved, to see what becomes of it
 CHANCE = 2.5  # two standard deviations of that quantile, over the root of the number of samples
 HIDDEN = 0.1  # of a shape that is left by what samples share, below which it cannot be told
 
@@ -86,6 +87,7 @@ def shift_scores(parts: list[Part], by_channel: FloatArray) -> FloatArray:
     channels by each smoothing. Slopes of noisy directions hide in noise, and smooth ones show when smoothed."""
     scores = []
     for width, way in product(SMOOTHINGS, (-1, 1)):
+        own = -float(_moved(np.eye(1, ENTRIES, ENTRIES // 2), width, way)[0, ENTRIES // 2])  # errors move too
         out = np.zeros(sum(len(one.rows) for one in parts))
         for one in parts:
             moved = _moved(one.explained * by_channel, width, way) / by_channel
@@ -93,7 +95,8 @@ def shift_scores(parts: list[Part], by_channel: FloatArray) -> FloatArray:
             norms = np.linalg.norm(free, axis=1)
             told = norms > HIDDEN * np.linalg.norm(moved, axis=1)
             chance = np.sqrt(np.square(free * one.noise).sum(axis=1))
-            out[one.rows] = np.where(told, (one.left * free).sum(axis=1) / np.where(told, chance, 1.0), 0.0)
+            along = (one.left * free).sum(axis=1) - own * (errors_in_both(one) * one.along).sum(axis=1)
+            out[one.rows] = np.where(told, along / np.where(told, chance, 1.0), 0.0)
         scores.append(out / max(spread(out), float(_usual(out))))
     return np.array(scores)
 
@@ -118,5 +121,5 @@ def _fitted(part: Part, shapes: FloatArray) -> tuple[FloatArray, FloatArray]:
     norms = np.square(free).sum(axis=1)
     told = norms > HIDDEN**2
     chance = np.sqrt(np.square(part.noise) @ np.square(free).T)
-    along = np.where(told, part.left @ shapes.T, 0.0)
+    along = np.where(told, part.left @ shapes.T - errors_in_both(part) @ (shapes @ part.V.T).T, 0.0)
     return along / np.where(told, chance, 1.0), along / np.where(told, norms, 1.0)
