@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gmcr.disturbances.directions import spread
-from gmcr.disturbances.left_over import Part, errors_in_both
+from gmcr.disturbances.left_over import Part
 from gmcr.validation import BoolArray, FloatArray
 
 HIDDEN = 0.05  # of an offset that is left by what channels share, below which it cannot be told
@@ -34,8 +34,7 @@ def offset_scores(parts: list[Part], by_sample: FloatArray) -> FloatArray:
         free = offset - (offset @ one.V.T) @ one.V
         norm = float(np.linalg.norm(free))
         if norm > HIDDEN:
-            along = one.left @ free - errors_in_both(one) @ (one.V @ offset)
-            scores = along / np.sqrt(np.square(one.noise) @ np.square(free))
+            scores = one.left @ free / np.sqrt(np.square(one.noise) @ np.square(free))
             beside = one.left - np.outer(one.left @ free / norm**2, free)
             rest = np.square(beside / one.noise).sum(axis=1)
             noise = len(offset) + CLEAR * np.sqrt(2.0 * len(offset))

@@ -91,8 +91,6 @@ def _standing_out(X: FloatArray, mask: BoolArray, odd: BoolArray) -> Iterator[Di
     offsets = offset_scores(held_out(whole.T, scales.turned(), hidden.T), scales.samples)
     limit = _limit(offsets.size, len(rows))
     hot = offsets > limit
-    if hot.any():
-        hot &= offset_scores(held_out(whole.T, scales.turned(), hidden.T, WEAK), scales.samples) > limit
     for at in np.flatnonzero(hot):
         score = float(offsets[at])
         yield Disturbance("hot channel", None, int(columns[at]), score, score > MASKED * limit)

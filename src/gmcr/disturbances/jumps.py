@@ -71,9 +71,7 @@ def _difference(
     noise = 1.0 / after.sum() + 1.0 / (~after).sum() + float(np.square(along / values).sum())
     left = (means[1] - means[0] - along @ V) / np.sqrt(noise)
     norms = np.sqrt(np.maximum(1.0 - np.square(shapes @ V.T).sum(axis=1), 0.0))
-    errors = scaled.shape[1] * along / np.square(values) / np.sqrt(noise)  # of V, as in `errors_in_both`
-    on_top = left @ shapes.T - (shapes @ V.T) @ errors
-    heights = np.where(norms > HIDDEN, np.abs(on_top) / np.maximum(norms, HIDDEN), 0.0)
+    heights = np.where(norms > HIDDEN, np.abs(left @ shapes.T) / np.maximum(norms, HIDDEN), 0.0)
     best = int(heights.argmax())
     shape = (shapes[best] - (shapes[best] @ V.T) @ V) / max(norms[best], HIDDEN)
     beside = left - (left @ shape) * shape  # a wide band would pass for noise
