@@ -23,7 +23,7 @@ from gmcr.cli.console import (
     verdict_as_dict,
 )
 from gmcr.cli.fixed import FIXED, Fixed, read_fixed
-from gmcr.cli.known import KNOWN, REPLICATES, Known, read_known
+from gmcr.cli.known import BY_RUN, KNOWN, REPLICATES, Known, read_known
 from gmcr.cli.options import (
     NOISE,
     SAMPLES,
@@ -86,6 +86,7 @@ def fit(
     ] = None,
     known: Annotated[str | None, option(KNOWN, default=False)] = None,
     known_replicates: Annotated[str | None, option(REPLICATES, default=False)] = None,
+    known_by_run: Annotated[bool, option(BY_RUN, "--known-by-run")] = False,
     constraint: Annotated[list[str] | None, option(CONSTRAINT, "--constraint", default=False)] = None,
     order: Annotated[str | None, option(ORDER, default="not known")] = None,
     runs: Annotated[str | None, option(RUNS, default="one, or the files or sheets")] = None,
@@ -171,6 +172,10 @@ def fit(
     if amounts is not None and solver is Solver.eb:
         raise typer.BadParameter("--known needs the window solver; leave out --solver eb.")
     places = Places() if solver is Solver.eb else read_places(order, runs, table)
+    if known_by_run and (amounts is None or places.runs is None):
+        raise typer.BadParameter(
+            "--known-by-run needs --known, and runs: --runs, or several files or sheets."
+        )
     model: GMCR | EBgMCR
     if solver is Solver.eb:
         model = _eb(
@@ -214,7 +219,12 @@ def fit(
         warned = _fit(model, table, run, places, asked.replicates(table))
         if amounts is not None and isinstance(model, GMCR):
             try:
-                model.calibrate(amounts.values, units=amounts.units, replicates=amounts.replicates)
+                model.calibrate(
+                    amounts.values,
+                    units=amounts.units,
+                    replicates=amounts.replicates,
+                    runs=places.runs if known_by_run else None,
+                )
             except InputError as error:  # the fit is worth keeping
                 warned.append(f"There are no amounts: {error}")
     seconds = perf_counter() - started

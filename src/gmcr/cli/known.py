@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gmcr.io.table import Table
 
 KNOWN = "Columns of DATA with known amounts, and their units, with commas: glucose=g/L,lactose=g/L."
+BY_RUN = "Let slopes of amounts differ between runs (matrix effects); with --known."
 REPLICATES = "Column of DATA with labels: samples of the same label are replicates of one mixture."
 
 
