@@ -35,6 +35,7 @@ from gmcr.validation import (
     check_complete,
     check_same_axis,
     check_samples,
+    is_lazy,
 )
 
 Samples = ArrayLike | pd.DataFrame | Table  # (samples, channels); the last two bring their axis and names
@@ -44,6 +45,7 @@ class Unmixer(TransformerMixin, BaseEstimator):
     """Learns a pool, `components_` (n_components_, channels), and gives samples concentrations over it."""
 
     takes_missing = True  # whether entries may be NaN
+    takes_lazy = False  # whether samples may be dask arrays
 
     signed: Any
     decomposition_: Decomposition
@@ -156,8 +158,14 @@ class Solver(Unmixer, ABC):
     def transform(self, D: Samples) -> FloatArray:
         """Concentrations of samples over the learned pool: (samples, n_components_).
 
-        Those of an xarray.DataArray (samples, channels) are one too, with the coordinates of its samples.
+        Those of an xarray.DataArray (samples, channels) are one too, with the coordinates of its samples. GMCR
+        takes dask arrays, and DataArrays of such, and gives dask arrays.
         """
+        if is_lazy(D) and self.takes_lazy:
+            from gmcr.estimators import lazily  # dask is there by now
+
+            check_is_fitted(self)
+            return lazily.transform(self, D)
         return labelled_as(D, self.decode(D).concentrations, self.decomposition_.names)
 
     def score(self, D: Samples, y: Any = None) -> float:

@@ -38,21 +38,23 @@ from gmcr.estimators.parameters import (
     known_noise,
 )
 from gmcr.estimators.quantities import amounts_finder, calibrate_by_constraint, calibrated
-from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
+from gmcr.estimators.steps import law_of_one, noise_of_fit
 from gmcr.estimators.stored import check_header, check_model, check_rates
 from gmcr.metrics import r_squared
 from gmcr.noise import Correlation, ErrorCovariance, NoiseLaw, Sigma, law_of
 from gmcr.preprocessing import Step, check_steps, step_of
+from gmcr.preprocessing.told_noise import noise_after
 from gmcr.schema import maybe
 from gmcr.storage import Arrays, Header
 from gmcr.trust import Answer, Trust, trusted
-from gmcr.validation import FloatArray, check_pool
+from gmcr.validation import FloatArray, check_pool, is_lazy
 from gmcr.window.checkpoint import Checkpoint, remembering
 from gmcr.window.distinct_samples import check_sample_weight, distinct_samples
 from gmcr.window.evidence import Evidence
-from gmcr.window.frozen_pool import FrozenPool, Noise
+from gmcr.window.frozen_pool import FrozenPool
+from gmcr.window.learned import Learned
 from gmcr.window.listening import run
-from gmcr.window.pool_confidence import Judge, are_training_samples
+from gmcr.window.pool_confidence import Judge
 from gmcr.window.remembering import digest, remembered
 from gmcr.window.search import Options
 from gmcr.window.signs import Signs, refuse_negative, seen_signs
@@ -151,6 +153,8 @@ class GMCR(Solver):
     >>> model.n_components_
     8
     """
+
+    takes_lazy = True
 
     decoding_: Decoding
     path_: pd.DataFrame
@@ -397,6 +401,10 @@ class GMCR(Solver):
         they are first asked for
         """
         check_is_fitted(self)
+        if is_lazy(D):
+            from gmcr.estimators import lazily  # dask is there by now
+
+            return lazily.decode(self, D, noise, runs)
         raw = self._raw(D)
         samples, order = self.chain_.apply(raw), self._channel_order(D)
         if isinstance(noise, np.ndarray) and noise.ndim == 2 and order is not None:
@@ -405,7 +413,7 @@ class GMCR(Solver):
         if isinstance(given, str):
             given = self._frozen().estimated_law(samples, given)
         known = given if isinstance(given, NoiseLaw) else Sigma.given(given, samples)
-        out = self._judged(samples, self._frozen().decode(samples, known), known)
+        out = self._learned.decode(samples, known)
         find = amounts_finder(self.calibration_, self.components_, samples, out, runs)
         return replace(out, find_amounts=find)
 
@@ -422,7 +430,7 @@ class GMCR(Solver):
     def answer(self, D: Samples) -> Answer:
         """The answer as `trust` judges it, with the samples that were fitted."""
         samples, found, law = self._training_samples(D), self.decomposition_, self.noise_law_
-        out = self._judged(samples, self._frozen().decode(samples, law), law)
+        out = self._learned.decode(samples, law)
         S, C = found.components, found.concentrations
         if why_not_stated((samples - C @ S) / out.noise[:, None], out.known):
             out = replace(out, find_confidence=None)
@@ -494,9 +502,10 @@ class GMCR(Solver):
         frozen = self._frozen().with_errors_of(out.concentrations[rows], out.noise[rows])
         self._pool_covariance = frozen.covariance
         out = frozen.allow_for_errors(samples, noise, out)
-        self._judge = Judge(frozen)
-        self._judge.keep(samples, out.concentrations, self._sigma(samples, out, noise), rows)
-        self.decoding_ = self._judged(samples, out, noise)
+        self._judge, self._decoded = Judge(frozen), out.concentrations
+        learned = self._learned
+        self._judge.keep(samples, out.concentrations, learned.sigma(samples, out, noise), rows)
+        self.decoding_ = learned.judged(samples, out, noise)
         C = out.concentrations if fitted is None else fitted.concentrations
         C = self._constraints.on_answer(C, self.components_, layout)
         path = pd.DataFrame([vars(row) for row in solution.path])
@@ -518,7 +527,8 @@ class GMCR(Solver):
                 signed=self._constraints.signed,
             )
         )
-        self._decoded = self.concentrations_ if C is out.concentrations else out.concentrations
+        if C is out.concentrations:
+            self._decoded = self.concentrations_  # its copy that cannot be written to
         self.calibration_ = None
         if not out.supports.any():
             warnings.warn("no component stands above the noise in any sample.", stacklevel=3)
@@ -562,29 +572,9 @@ class GMCR(Solver):
         learned = self.components_, self._pool_covariance, self.usage_price_
         return FrozenPool(*learned, self._constraints, self.noise_correlation_)
 
-    def _sigma(self, samples: FloatArray, out: Decoding, noise: Noise) -> Sigma:
-        """The noise that samples were decoded with, as large as it is for the amounts of smooth profiles."""
-        sigma = noise.sigma(samples, out.concentrations @ self.components_ if noise.per_entry else None)
-        inflation = self._frozen().inflation
-        return sigma if inflation == 1.0 else sigma * float(np.sqrt(inflation))
-
-    def _judged(self, samples: FloatArray, out: Decoding, noise: Noise) -> Decoding:
-        """The decoding `out` of samples, with confidence and errors for whoever asks for them."""
-        asked = samples, out, noise
-        find = partial(self._confidence, *asked), partial(self._errors, *asked)
-        left_out = self._constraints.left_out
-        return replace(out, find_confidence=find[0], find_errors=find[1], left_out=left_out)
-
-    def _confidence(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
-        """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
-        sigma = self._sigma(samples, out, noise)
-        return self._judge.confidence(samples, out.concentrations, sigma, self._decoded)
-
-    def _errors(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
-        """Standard errors of decoded concentrations over the learned pool, with its errors: (samples, slots)."""
-        sigma = self._sigma(samples, out, noise).where_present(samples)
-        C = out.concentrations
-        return self._frozen().errors(C, sigma, are_training_samples(C, self._decoded))
+    @property
+    def _learned(self) -> Learned:
+        return Learned(self._frozen(), self._judge, self._decoded)
 
     # Files
 

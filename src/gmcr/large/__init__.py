@@ -1,0 +1,10 @@
+"""Samples that are larger than memory: the same functions on blocks of them, run by Dask.
+
+    arrays.py     lazy samples, checked without loading any
+    decoding.py   `Decoding` of lazy samples: dask arrays in, dask arrays out, block by block
+
+Here lives what knows of dask, and what a block's answer takes from the others. What is done to the samples of a
+block is done by the same functions as in memory, which stand below; none of it is written twice. Nothing here may
+schedule or spill by itself: that is dask's. The modules import dask, so whoever is above imports them when a lazy
+array has come, and not before: the core does without.
+"""
