@@ -1,4 +1,4 @@
-"""Decoding of lazy samples: the same as in memory, block by block, and nothing is loaded before it is asked for."""
+"""Decoding of lazy samples: as in memory, block by block, and nothing is loaded before it is asked for."""
 
 import pickle
 
@@ -14,7 +14,17 @@ da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
 xarray = pytest.importorskip("xarray")
 
-PARTS = ("concentrations", "supports", "residual", "misfit", "margin", "noise", "known", "confidence", "errors")
+PARTS = (
+    "concentrations",
+    "supports",
+    "residual",
+    "misfit",
+    "margin",
+    "noise",
+    "known",
+    "confidence",
+    "errors",
+)
 MIX = make_mixtures(n_components=4, n_samples=60, snr_db=22, n_features=30, random_state=0)
 NEW = make_mixtures(n_components=4, n_samples=90, snr_db=22, n_features=30, random_state=0).D
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError, NotInstalled
-from gmcr.estimators.labels import channel_axis, channel_names, labelled_as, sample_names
+from gmcr.estimators.labels import channel_axis, channel_names, labelled_as, labels_of, sample_names
 from gmcr.estimators.steps import learned_chain
 from gmcr.estimators.stored import check_chain
 from gmcr.io.table import Table
@@ -272,15 +272,15 @@ class Solver(Unmixer, ABC):
 
     def _samples(self, D: Samples, *, reset: bool) -> FloatArray:
         """The samples, checked, after the model's steps."""
-        return self._learned_samples(D)[1] if reset else self.chain_.apply(self._raw(D))
+        if not reset:
+            return self.chain_.apply(self._raw(D))
+        raw = self._as_measured(D)
+        self.chain_, samples, _ = learned_chain(self, labels_of(D), raw)
+        return samples
 
-    def _learned_samples(
-        self, D: Samples, replicates: Any = None
-    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        """Training samples as measured, and after the steps that learn from them; noise if replicates tell it."""
-        raw = super()._samples(D, reset=True)
-        self.chain_, samples, noise = learned_chain(self, D, raw, replicates)
-        return raw, samples, noise
+    def _as_measured(self, D: Samples) -> FloatArray:
+        """Training samples, checked, before any step; their channels are those to be learned."""
+        return super()._samples(D, reset=True)
 
     def _training_samples(self, D: Samples) -> FloatArray:
         """The samples that were fitted, after the model's steps, replicates averaged as they were."""

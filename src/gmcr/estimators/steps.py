@@ -9,7 +9,6 @@ import numpy as np
 
 from gmcr.disturbances import Undisturbed, find_disturbances
 from gmcr.errors import InputError
-from gmcr.estimators.labels import channel_axis, channel_names
 from gmcr.noise import NoiseLaw
 from gmcr.preprocessing import Background, Chain, Step, check_steps
 from gmcr.preprocessing.told_noise import collapsed, noise_after
@@ -30,11 +29,13 @@ def given_steps(model: Any) -> list[Step]:
     return [*steps, Background(count, lifted=not both_signs)] if count else steps
 
 
+Labels = tuple[FloatArray | None, tuple[str, ...] | None]  # of the channels: their positions, their names
+
+
 def learned_chain(
-    model: Any, D: Any, samples: FloatArray, replicates: Any
+    model: Any, labels: Labels, samples: FloatArray, replicates: Any = None
 ) -> tuple[Chain, FloatArray, FloatArray | None]:
-    """The model's steps learned from samples D, the samples after them, and their noise if replicates tell."""
-    labels = channel_axis(D), channel_names(D)
+    """The model's steps learned from samples, the samples after them, and their noise if replicates tell."""
     steps = [*_undisturbed(model, samples), *given_steps(model)]
     if not steps:
         return Chain((), samples.shape[1], *labels), samples, None

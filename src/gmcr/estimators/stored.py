@@ -84,6 +84,7 @@ EVIDENCE = record(
         "excess": pairs(COUNTS, number(finite=False)),
         "caution": text,
         "doubt": text,
+        "rare": COUNTS,
     },
 )
 

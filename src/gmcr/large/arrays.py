@@ -23,12 +23,14 @@ class LazySamples:
         tell samples. The channels are in one chunk
     labelled : the xarray.DataArray that they came as
     axis : (channels,) positions of the channels, where it has them;  channels : their names, where it has those
+    known_as : what tells these samples from others before any is loaded, such as the file's size and time
     """
 
     data: Any
     labelled: Any = None
     axis: FloatArray | None = None
     channels: tuple[str, ...] | None = None
+    known_as: str = ""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -99,9 +101,13 @@ def _check(D: Any, name: str) -> None:
         )
 
 
-def rows_of(block: Any, name: str = "D") -> tuple[FloatArray, BoolArray]:
-    """The samples of a block (..., channels) as a table, and which of its rows they are; a row of NaN is none."""
+def rows_of(block: Any, name: str = "D", *, checked: bool = True) -> tuple[FloatArray, BoolArray]:
+    """The samples of a block (..., channels) as a table, and which of its rows they are; a row of NaN is none.
+
+    checked : whether infinite entries are refused
+    """
     table = np.ascontiguousarray(block, dtype=np.float64).reshape(-1, block.shape[-1])
     kept: BoolArray = np.asarray(~np.isnan(table).all(axis=1))
-    check_finite(table, name)
+    if checked:
+        check_finite(table, name)
     return (table if kept.all() else table[kept]), kept

@@ -1,8 +1,8 @@
 """Which of many samples a search sees: those whose bytes hash lowest.
 
-Whether a sample is drawn depends on what it holds and on how many are wanted, and not on where it stands, in which
-block it comes, or who looks at it first: so the same are drawn however a table is cut up. Copies of a sample hash
-alike; they are one, with a count.
+Whether a sample is drawn depends on what it holds and on how many are wanted, and not on where it stands, in
+which block it comes, or who looks at it first: so the same are drawn however a table is cut up. Copies of a
+sample hash alike; they are one, with a count.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from gmcr.validation import FloatArray
 from gmcr.window.remembering import storable
 
 LEAST = 1024  # rows that are worth another thread
-_SEED, _ODD = np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A7C15)  # digits of pi; of the golden ratio
+_SEED, _ODD = (
+    np.uint64(0x243F6A8885A308D3),
+    np.uint64(0x9E3779B97F4A7C15),
+)  # digits of pi; of the golden ratio
 _MIX, _NAN = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x7FF8000000000000)
 _FAR, _HALF = np.uint64(29), np.uint64(32)
 
@@ -41,13 +44,18 @@ class Drawn:
     misfit: FloatArray
 
     @classmethod
-    def of(
-        cls, rows: FloatArray, places: NDArray[np.int64], hashes: Any = None, misfit: Any = None
-    ) -> Drawn:
+    def of(cls, rows: FloatArray, places: NDArray[np.int64], hashes: Any = None, misfit: Any = None) -> Drawn:
         """All of these samples (rows, channels)."""
         hashes = row_hashes(rows) if hashes is None else hashes
+        return cls.each(rows, places, hashes, misfit)._merged()
+
+    @classmethod
+    def each(
+        cls, rows: FloatArray, places: NDArray[np.int64], hashes: NDArray[np.uint64], misfit: Any = None
+    ) -> Drawn:
+        """All of these samples, copies by themselves."""
         misfit = np.zeros(len(rows)) if misfit is None else misfit
-        return cls(hashes, np.ones(len(rows), np.int64), places, rows, misfit)._merged()
+        return cls(hashes, np.ones(len(rows), np.int64), places, rows, misfit)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -57,15 +65,23 @@ class Drawn:
         return Drawn(*(part[which] for part in parts))
 
     def __add__(self, other: Drawn) -> Drawn:
-        """Those of both, in whatever order they come."""
-        if not len(other) or not len(self):
-            return self if len(self) else other
-        names = ("hashes", "counts", "places", "rows", "misfit")
-        return Drawn(*(np.concatenate([getattr(one, name) for one in (self, other)]) for name in names))._merged()
+        """Those of both, each distinct one once."""
+        return self._with(other)._merged()
+
+    def beside(self, other: Drawn) -> Drawn:
+        """Those of both, copies by themselves, in the order of their places."""
+        both = self._with(other)
+        return both[np.argsort(both.places, kind="stable")]
 
     def without(self, others: Drawn) -> Drawn:
         """Those that are not among others."""
         return self[~np.isin(self.hashes, others.hashes)]
+
+    def _with(self, other: Drawn) -> Drawn:
+        if not len(other) or not len(self):
+            return self if len(self) else other
+        names = ("hashes", "counts", "places", "rows", "misfit")
+        return Drawn(*(np.concatenate([getattr(one, name) for one in (self, other)]) for name in names))
 
     def _merged(self) -> Drawn:
         """Copies made one, of the lowest place and the largest misfit."""
