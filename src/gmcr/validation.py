@@ -31,8 +31,8 @@ def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
     """
     if is_lazy(table):
         raise InputError(
-            f"{name} is a dask array, which would be loaded whole here; fit, decode, transform and certify of "
-            f"GMCR take it in blocks, anything else takes {name}.compute()."
+            f"{name} is a dask array, which would be loaded whole here; fit, decode and transform of GMCR "
+            f"take it in blocks, anything else takes {name}.compute()."
         )
     if scipy.sparse.issparse(table):
         raise InputError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray().")

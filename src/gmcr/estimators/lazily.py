@@ -21,7 +21,7 @@ from gmcr.large.reductions import LazyRows
 from gmcr.metrics import r_squared
 from gmcr.noise import NoiseLaw
 from gmcr.preprocessing.told_noise import noise_after
-from gmcr.validation import channel_order, check_same_axis, is_lazy
+from gmcr.validation import SMALLEST, channel_order, check_same_axis, is_lazy
 from gmcr.window.by_passes import is_small, look
 from gmcr.window.checkpoint import Checkpoint
 from gmcr.window.tallies import Grid, Look
@@ -52,12 +52,15 @@ def _fit_loaded(model: GMCR, told: FittedOn, samples: LazySamples, saved: Checkp
     """A table that is small enough is fitted as one in memory; its samples without any entry are left out."""
     rows, kept = rows_of(samples.data.compute())
     pixels = None if kept.ndim == 1 and samples.data.ndim == 2 else Pixels(kept.reshape(samples.shape))
-    table = Table(rows, samples.axis, channels=samples.channels, pixels=pixels)
+    unit = samples.axis_unit
+    table = Table(
+        rows, samples.axis, notes=samples.notes, axis_unit=unit, channels=samples.channels, pixels=pixels
+    )
     fit_whole(model, replace(told, D=table), model._as_measured(table), saved)
     found = model.decomposition_
-    model._shown = table
+    model.shown_ = table
     model.of_all_ = {
-        "shape": samples.shape,
+        "shape": list(samples.shape),
         "samples": len(rows),
         "r2": found.fit["r2"],
         "usage": found.usage,
@@ -75,7 +78,7 @@ def _fit_blocks(model: GMCR, told: FittedOn, samples: LazySamples, saved: Checkp
     if hasattr(model, "feature_names_in_"):  # of another fit
         del model.feature_names_in_
     found = found_by_passes(model, told, rows, seen, (samples.axis, samples.channels), saved)
-    table = model._shown = _table(seen, samples, grid)
+    table = model.shown_ = _table(seen, samples, grid)
     shown = model.chain_.apply(table.samples)
     out = model._frozen().decode(shown, model.noise_law_)
     model.layout_ = Layout()
@@ -85,7 +88,7 @@ def _fit_blocks(model: GMCR, told: FittedOn, samples: LazySamples, saved: Checkp
     model._check_answer(model.layout_)
     tally = found.tally
     model.of_all_ = {
-        "shape": samples.shape,
+        "shape": list(samples.shape),
         "samples": seen.n_samples,
         "r2": tally.r2,
         "usage": tally.usage,
@@ -118,7 +121,15 @@ def _table(seen: Look, samples: LazySamples, grid: Grid) -> Table:
         pixels, names = Pixels(kept), tuple(f"({name})" for name in names)
     rows = seen.shown.rows
     note = f"Shown are {len(rows):,} of {seen.n_samples:,} samples, spread evenly over all."
-    return Table(rows, samples.axis, names, (note,), channels=samples.channels, pixels=pixels)
+    return Table(
+        rows,
+        samples.axis,
+        names,
+        (*samples.notes, note),
+        axis_unit=samples.axis_unit,
+        channels=samples.channels,
+        pixels=pixels,
+    )
 
 
 def _check(seen: Look, samples: LazySamples) -> None:
@@ -128,6 +139,10 @@ def _check(seen: Look, samples: LazySamples) -> None:
         where = ", ".join(map(str, np.unravel_index(place, samples.shape)))
         what = "infinite" if np.isinf(value) else f"{value:.3g}, too large to be squared,"
         raise InputError(f"D is {what} at sample ({where}), channel {channel}; mark it as missing with NaN.")
+    if 0 < max(-seen.low, seen.high) < SMALLEST:
+        raise InputError(
+            f"D is at most {max(-seen.low, seen.high):.3g}, too small to be squared; give it in other units."
+        )
     lost = np.flatnonzero(seen.present == 0)
     if lost.size:
         raise InputError(f"D column {lost[0]} is missing in every entry (NaN); remove that channel.")

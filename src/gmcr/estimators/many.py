@@ -9,31 +9,23 @@ import numpy as np
 
 from gmcr.constraints import Layout
 from gmcr.estimators.fitted_on import FittedOn
-from gmcr.estimators.labels import labels_of
 from gmcr.estimators.parameters import KnownNoise, check_options, given_constraints, known_noise
 from gmcr.estimators.solving import say_what_came, solved, take_signs
 from gmcr.estimators.steps import Labels, given_steps, learned_chain
-from gmcr.io.table import Table
 from gmcr.preprocessing import AverageReplicates
 from gmcr.threads import threads
 from gmcr.validation import FloatArray
-from gmcr.window.by_passes import Passed, Searches, enough_of, is_small, look, passed
+from gmcr.window.by_passes import Passed, Searches, enough_of, passed
 from gmcr.window.checkpoint import Checkpoint
 from gmcr.window.distinct_samples import distinct_samples
 from gmcr.window.drawing import Drawn
 from gmcr.window.remembering import digest
 from gmcr.window.search import Options
 from gmcr.window.solver import Solution, extended
-from gmcr.window.tallies import ArrayRows, Look, ManyRows
+from gmcr.window.tallies import Look, ManyRows
 
 if TYPE_CHECKING:
     from gmcr.estimators.window import GMCR
-
-
-def goes_by_passes(model: GMCR, told: FittedOn, raw: FloatArray) -> bool:
-    """Whether a table in memory is so large that some of its samples are searched, and all passed over."""
-    in_runs = isinstance(told.D, Table) and told.D.runs is not None
-    return not is_small(raw.size) and not in_runs and not why_whole(model, told)
 
 
 def why_whole(model: GMCR, told: FittedOn) -> str:
@@ -49,16 +41,6 @@ def why_whole(model: GMCR, told: FittedOn) -> str:
         return "AverageReplicates puts samples together"
     binding = [one for one in given_constraints(model) if one.couples or one.by_run or "fit" in one.stages]
     return f"the constraint {binding[0].name} is of all samples at once" if binding else ""
-
-
-def fit_by_passes(model: GMCR, told: FittedOn, raw: FloatArray, saved: Checkpoint | None) -> None:
-    """Unmix a large table in memory; raw : its samples, as measured."""
-    rows = ArrayRows(raw)
-    found = found_by_passes(model, told, rows, look(rows, raw.shape[1]), labels_of(told.D), saved)
-    samples, law = model.chain_.apply(raw), model.noise_law_
-    out = model._frozen().decode(samples, law)
-    model.decoding_ = model._learned.judged(samples, out, law)
-    model._answer(told.D, samples, out, found.solution, Layout(), None)
 
 
 def found_by_passes(

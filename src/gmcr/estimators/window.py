@@ -27,7 +27,6 @@ from gmcr.estimators.base import Samples, Solver
 from gmcr.estimators.by_run import areas_of
 from gmcr.estimators.fitted_on import FittedOn, at_count
 from gmcr.estimators.labels import known_names, sample_names
-from gmcr.estimators.many import fit_by_passes, goes_by_passes
 from gmcr.estimators.parameters import check_constraints, given_constraints
 from gmcr.estimators.quantities import amounts_finder, calibrate_by_constraint, calibrated
 from gmcr.estimators.solving import fit_whole
@@ -49,7 +48,7 @@ from gmcr.window.pool_confidence import Judge
 from gmcr.window.solver import Solution
 
 OBEYED = 1e-9  # relative violation of a constraint that is rounding
-WITH_SAMPLES = ("decoding_", "_fitted_on", "_others", "_shown")  # attributes that a copy does not hold
+WITH_SAMPLES = ("decoding_", "_fitted_on", "_others", "shown_")  # attributes that a copy does not hold
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
 
@@ -119,7 +118,9 @@ class GMCR(Solver):
     interrupted_ : whether the fit was ended early
     resumed_ : whether the fit went on from a checkpoint
     of_all_ : after a fit of lazy samples, what was found over all of them: "shape", "samples", "r2", "usage", how
-        many were "searched", the "passes" it took; `decomposition_` is then of some, spread evenly over all
+        many were "searched", the "passes" it took; else None. `concentrations_`, `supports_` and `noise_` are
+        then dask arrays, and `decomposition_` is of some samples, spread evenly over all: those in `shown_`
+    shown_ : Table of the samples that `decomposition_` is of, after a fit of lazy samples; else None
     calibration_ : Calibration, once known amounts were given to `calibrate` or as a constraint; else None
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -157,7 +158,7 @@ class GMCR(Solver):
     _fitted_on: FittedOn | None = None  # a model from a file or a copy has none
     _told_to_fit: Sequence[str] = ()  # names of what was given to fit beside the samples
     _others: dict[int, GMCR]  # the same at other counts
-    _shown: Table | None = None  # of lazy samples, those that the answer is shown for
+    shown_: Table | None = None  # of lazy samples, those that the answer is shown for
     of_all_: dict[str, Any] | None = None
 
     def __init__(
@@ -236,15 +237,13 @@ class GMCR(Solver):
             D, self.get_params(deep=False), noise, sample_weight, replicates, runs, order, warm_start
         )
         with self._kept_if_refused(), remembering(checkpoint) as saved:
-            self.of_all_, self._shown = None, None
+            self.of_all_, self.shown_ = None, None
             if is_lazy(D):
                 from gmcr.estimators import lazily  # dask is there by now
 
                 lazily.fit(self, told, saved)
             else:
-                raw = self._as_measured(D)
-                fit = fit_by_passes if goes_by_passes(self, told, raw) else fit_whole
-                fit(self, told, raw, saved)
+                fit_whole(self, told, self._as_measured(D), saved)
             self._fitted_on, self._told_to_fit, self._others = told, told.told, {}
             calibrate_by_constraint(self)
             if saved is not None and saved is not checkpoint and not self.interrupted_:
@@ -593,6 +592,7 @@ class GMCR(Solver):
             "resumed": self.resumed_,
             "violations": self.violations_,
             "rates": None if self.rates_ is None else self.rates_.as_dict(),
+            "of_all": self.of_all_,
         }
 
     @classmethod
@@ -636,6 +636,7 @@ class GMCR(Solver):
             header.get("runs"), arrays.get("order"), len(model.concentrations_), model.decomposition_.axis
         )
         model._told_to_fit, model._others = header.get("told_to_fit", ()), {}
+        model.of_all_ = header.get("of_all")  # older files have none
         rates = header.get("rates")  # older files have none
         maybe(check_rates)(rates, "rates")
         model.rates_ = None if rates is None else Rates.of_dict(rates)

@@ -15,7 +15,7 @@ from gmcr.preprocessing.frames import axis_of
 from gmcr.validation import BoolArray, FloatArray, check_finite
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LazySamples:
     """Samples in blocks.
 
@@ -24,6 +24,7 @@ class LazySamples:
     labelled : the xarray.DataArray that they came as
     axis : (channels,) positions of the channels, where it has them;  channels : their names, where it has those
     known_as : what tells these samples from others before any is loaded, such as the file's size and time
+    axis_unit : of the axis;  notes : what had to be inferred of the file that they are in, a sentence each
     """
 
     data: Any
@@ -31,6 +32,17 @@ class LazySamples:
     axis: FloatArray | None = None
     channels: tuple[str, ...] | None = None
     known_as: str = ""
+    axis_unit: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __dask_graph__(self) -> Any:
+        """That of the data, by which lazy samples are known."""
+        return self.data.__dask_graph__()
+
+    def __repr__(self) -> str:
+        laid = " x ".join(map(str, self.shape))
+        blocks = f"{self.data.npartitions} blocks, not loaded"
+        return f"<LazySamples: {laid} samples x {self.n_channels} channels in {blocks}>"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -62,6 +74,9 @@ def lazy_samples(D: Any, name: str = "D") -> LazySamples:
     D : (samples, channels) or (y, x, channels); the channels of a DataArray of an image are the dimension whose
         name says so, else the last one
     """
+    if isinstance(D, LazySamples):
+        _check(D.data, name)
+        return D
     labelled, axis = None, None
     if hasattr(D, "to_dask_array") and not hasattr(D, "dims"):
         raise InputError(f"{name} is a dask DataFrame; give {name}.to_dask_array(lengths=True).")

@@ -34,12 +34,13 @@ from gmcr.window.remembering import remember
 from gmcr.window.solver import ENOUGH_PER_SLOT, Solution
 from gmcr.window.tallies import Asked, Block, Grid, Look, ManyRows, Tally, looked_at, tallied
 
-WHOLE = 5_000_000  # entries of a table that is solved whole; of a larger one, so many are drawn
+WHOLE = 5_000_000  # entries of lazy samples that are loaded and solved whole; of more, so many are drawn
 FEWEST = 2048  # samples that are drawn in any case
 SEARCHED = 8  # times the samples that a search needs are searched: then they tell supports and noise, too
 MOST_SEARCHES = 3
 MOST_ROUNDS = 3  # passes after which a pool is taken as it is
 MOST_STEPS = 40  # of a refit between two passes
+RARE = 0.01  # share of the samples
 STILL = 0.1  # of the profiles' standard errors: what moves by less stands still
 STEADY = 0.1  # of that, between two passes
 
@@ -102,7 +103,7 @@ def passed(
     asked, told = course.first(found, own)
     try:
         for _ in range(MOST_SEARCHES - 1):
-            if found.interrupted or not _may_hold_more(found, told.strangers.without(own.samples)):
+            if found.interrupted or not _may_hold_more(found, told, own, seen.n_held):
                 break
             joined = own.joined_by(told.strangers, told.n_strange)
             more = searches.more(found, joined.samples)
@@ -121,13 +122,16 @@ def passed(
         return course.finished(found, asked, told, own)
 
 
-def _may_hold_more(found: Solution, strangers: Drawn) -> bool:
-    """Whether samples that are not explained are looked at for rare components.
+def _may_hold_more(found: Solution, told: Tally, own: Own, n_held: int) -> bool:
+    """Whether samples that are not explained, others than those searched, are looked at for rare components.
 
-    Where samples hold most components, or noise is not white, they tell of misfit more than of components.
+    Many of them, where samples hold most components, tell of misfit more than of components; so do any where
+    noise is not white.
     """
     evidence = found.evidence
-    return len(strangers) > 0 and evidence.white_rank and found.refit.settles and evidence.decided_by != "you"
+    rare = found.refit.settles or told.n_strange <= RARE * n_held
+    new = len(told.strangers.without(own.samples)) > 0
+    return new and rare and evidence.white_rank and evidence.decided_by != "you"
 
 
 @dataclass(frozen=True, eq=False)

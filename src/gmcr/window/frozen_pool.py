@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gmcr.confidence.pool_errors import least_squares_covariance
 from gmcr.confidence.standard_errors import concentration_errors
 from gmcr.constraints import Constraints
 from gmcr.decoder import Decoding, decode, is_explained
@@ -36,14 +37,18 @@ class FrozenPool:
 
     def with_errors_of(self, C: FloatArray, sigma: FloatArray) -> FrozenPool:
         """The same with the errors of a pool that least squares learned from concentrations C at noise sigma."""
-        scaled = C / sigma[:, None]
-        return self.with_response(scaled.T @ scaled)
+        free = slice(self.constraints.n_fixed, None)
+        return self._with_covariance(least_squares_covariance(C[:, free], sigma))
 
     def with_response(self, response: FloatArray) -> FrozenPool:
         """The same, from C'C of these concentrations, each sample in units of its noise: (slots, slots)."""
-        covariance = np.zeros((len(self.S), len(self.S)))
         free = slice(self.constraints.n_fixed, None)
-        covariance[free, free] = np.linalg.pinv(response[free, free], hermitian=True)
+        inverse = np.linalg.pinv(response[free, free], hermitian=True)
+        return self._with_covariance(np.asarray(inverse, dtype=np.float64))
+
+    def _with_covariance(self, of_free: FloatArray) -> FrozenPool:
+        free, covariance = slice(self.constraints.n_fixed, None), np.zeros((len(self.S), len(self.S)))
+        covariance[free, free] = of_free
         return replace(self, covariance=covariance)
 
     def decode(self, samples: FloatArray, noise: Noise) -> Decoding:

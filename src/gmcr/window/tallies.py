@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from gmcr.decoder import is_explained
 from gmcr.decoding.prices import ALPHA
 from gmcr.noise import NoiseLaw
 from gmcr.preprocessing import Chain
-from gmcr.validation import FloatArray
+from gmcr.validation import LARGEST, FloatArray
 from gmcr.window.drawing import Drawn, below, row_hashes
 from gmcr.window.frozen_pool import FrozenPool
 from gmcr.window.pool_update import Sums
@@ -61,25 +61,6 @@ class ManyRows(Protocol):
 
     def over(self, what: str, task: Callable[[Block], T]) -> T:
         """What a task tells of all blocks, added up; what : the pass is called."""
-
-
-@dataclass(frozen=True, eq=False)
-class ArrayRows:
-    """Those of a table in memory."""
-
-    D: FloatArray
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.D)
-
-    def over(self, what: str, task: Callable[[Block], T]) -> T:
-        total: Any = None
-        for first in range(0, len(self.D), AT_ONCE):
-            rows = self.D[first : first + AT_ONCE]
-            told = task(Block(rows, np.arange(first, first + len(rows)), len(rows)))
-            total = told if total is None else total + told
-        return total
 
 
 # The first pass
@@ -142,10 +123,17 @@ class Grid:
 
 def looked_at(block: Block, share: float, grid: Grid | None = None) -> Look:
     """What a block tells of itself; share : of the samples that is to be drawn;  grid : those to be shown."""
+    first, *others = [_looked_at(part, share, grid) for part in block.parts()] or [
+        _looked_at(block, share, grid)
+    ]
+    return replace(sum(others, first), n_rows=block.n_rows)
+
+
+def _looked_at(block: Block, share: float, grid: Grid | None) -> Look:
     rows, places = block.rows, block.places
     held = np.nan_to_num(rows).any(axis=1)
     hashes = row_hashes(rows)
-    finite = np.isfinite(rows) | np.isnan(rows)
+    finite = (np.abs(rows) <= LARGEST) | np.isnan(rows)
     wrong = None
     if not finite.all():
         m, channel = (int(place) for place in np.argwhere(~finite)[0])
