@@ -94,8 +94,8 @@ def blocks_of(part: Part, block: float, known: str) -> Any:
     own = prod(native) * each
     if own > MOST_NATIVE * block:
         raise FileError(
-            f"{part.path} is stored in pieces of {spoken(own)}, which are read whole; store it in smaller chunks, "
-            "or allow more with --memory."
+            f"{part.path} is stored in pieces of {spoken(own)}, which are read whole; "
+            "store it in smaller chunks, or allow more with --memory."
         )
     if getattr(part, "ends", ()):
         chunks: Any = (_row_groups(part, block // each), -1)

@@ -9,6 +9,7 @@ checkpoint.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -97,7 +98,8 @@ class LazyRows:
         if isinstance(error, GMCRError):
             raise error
         client = client_in_use()
-        if client is not None and client.status != "running":
+        lost = isinstance(error, CancelledError)  # nobody else cancels
+        if client is not None and (lost or client.status != "running"):
             raise GMCRError(
                 f"{what} ended: the scheduler went away; what the passes before it found is in the checkpoint, "
                 "if there is one: do the same again with a scheduler that is there."
@@ -135,11 +137,15 @@ def _each(groups: list[list[Any]]) -> Iterator[tuple[list[Any], Any]]:
     futures = dict(zip(client.compute([_summed(group) for group in groups]), groups))
     try:
         for future in as_completed(list(futures)):
-            failed = future.exception()
-            yield futures[future], future.result() if failed is None else failed
+            try:
+                told = future.result()
+            except Exception as error:
+                told = error
+            yield futures[future], told
             future.release()
     finally:
-        client.cancel(list(futures))
+        if client.status == "running":
+            client.cancel(list(futures))
 
 
 def _summed(parts: list[Any]) -> Any:

@@ -25,7 +25,7 @@ LEAST_BLOCK = 1 << 20
 
 @contextmanager
 def working_on(workers: int | None = None, scheduler: str | None = None) -> Iterator[None]:
-    """Within this, dask computes on so many threads of this process, or on a cluster, by its scheduler's address."""
+    """Within this, dask computes on so many threads of this process, or on the cluster at an address."""
     if scheduler is None:
         with dask.config.set(scheduler="threads", num_workers=workers):
             yield

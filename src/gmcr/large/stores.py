@@ -1,8 +1,8 @@
 """Files that hold more than memory: what arrays they have, and a part of one of them when it is asked for.
 
 A `Part` holds a place and no open file, so that it goes to any thread or process; each reading opens the file and
-closes it. Files come from strangers: of NPY, numbers alone are mapped; HDF5 that reaches other files is refused, as
-it is everywhere; and so is zarr of a codec that is not known here, since there is one that unpickles.
+closes it. Files come from strangers: of NPY, numbers alone are mapped; HDF5 that reaches other files is refused;
+and so is zarr of a codec that is not known here, since there is one that unpickles.
 """
 
 from __future__ import annotations
