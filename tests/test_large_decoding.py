@@ -229,5 +229,20 @@ def test_schedulers(model, scheduler):
         )
 
 
+def test_xarray_maps_the_model_over_its_blocks(model):
+    D = xarray.DataArray(NEW, dims=("m", "nm")).chunk({"m": 40})
+    C = xarray.apply_ufunc(
+        model.transform,
+        D,
+        input_core_dims=[["nm"]],
+        output_core_dims=[["component"]],
+        dask="parallelized",
+        output_dtypes=[float],
+        dask_gufunc_kwargs={"output_sizes": {"component": 4}},
+    )
+    assert isinstance(C.data, da.Array)
+    np.testing.assert_allclose(C.values, model.transform(NEW), rtol=1e-9, atol=1e-12)
+
+
 def test_a_lazy_decoding_is_one(model):
     assert isinstance(model.decode(da.from_array(NEW, chunks=(45, -1))), Decoding)

@@ -131,6 +131,14 @@ def test_whatever_the_order(workers):
         same(fit(slow, **told), own)
 
 
+def test_on_processes_that_are_forked():
+    D, told = TABLES["told"]
+    own = fit(blocks(D, 1), **told)
+    forked = {"scheduler": "processes", "num_workers": 2, "multiprocessing.context": "fork"}
+    with dask.config.set(forked):
+        same(fit(blocks(D, 4), **told), own)
+
+
 def test_a_table_that_is_permuted_is_the_same_problem():
     D, told = TABLES["told"]
     order = np.random.default_rng(0).permutation(len(D))

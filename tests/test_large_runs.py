@@ -35,7 +35,7 @@ def cube(tmp_path):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Of 4 x 30 pixels, whatever is asked for."""
-    monkeypatch.setattr(running, "block_size", lambda memory, workers, most: 24 * 8 * 130)
+    monkeypatch.setattr(running, "block_size", lambda memory, workers, most: 24 * 8 * 150)
     with large.low_bounds():
         yield
 
@@ -114,7 +114,7 @@ def test_a_fit_that_is_killed_goes_on_from_the_last_pass(n_reads, cube, monkeypa
 
     def again(checkpoint=saved):
         with large.low_bounds(), dask.config.set(scheduler="synchronous"):
-            return GMCR(**TOLD).fit(read_lazily(cube, block=24 * 8 * 130), checkpoint=checkpoint)
+            return GMCR(**TOLD).fit(read_lazily(cube, block=24 * 8 * 150), checkpoint=checkpoint)
 
     most, child = n_reads, os.fork()
     if child == 0:
@@ -147,9 +147,7 @@ def test_which_files_are_read_in_parts(cube, tmp_path):
     assert InParts().are_asked_for(cube)
     assert not InParts().are_asked_for(tmp_path)
     assert not InParts().are_asked_for(tmp_path / "D.npy")
-    assert InParts(memory="200k").are_asked_for(
-        tmp_path / "D.npy"
-    )  # 115 kB, three times over
+    assert InParts(memory="200k").are_asked_for(tmp_path / "D.npy")  # 115 kB, three times over
     assert not InParts(memory="200k").are_asked_for(tmp_path / "D.csv")
     assert InParts(workers=1).are_asked_for(tmp_path / "D.npy")
     assert InParts(scheduler="tcp://127.0.0.1:1").are_asked_for(tmp_path / "D.npy")

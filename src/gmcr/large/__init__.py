@@ -5,6 +5,7 @@
     reductions.py passes over lazy samples: what blocks tell, added up
     reading.py    lazy samples of a file
     stores.py     what is in files of zarr, HDF5, NPY and Parquet, and parts of it when they are asked for
+    cubes.py      a cube of any size whose truth is known
     running.py    on what passes run: threads of this process, or a cluster
     writing.py    what all samples hold, as zarr
     progress.py   a bar for a pass
