@@ -40,12 +40,12 @@ class InParts:
             return True
         if data.is_dir():
             return any((data / mark).is_file() for mark in ("zarr.json", ".zarray", ".zgroup"))
-        with data.open("rb") as file:
-            if not file.read(8).startswith(MARKS):
-                return False
         from gmcr.io.formats import Asked
         from gmcr.io.limits import COPIES, as_memory, held, room
+        from gmcr.io.opening import read_bytes
 
+        if not read_bytes(data, 8).startswith(MARKS):
+            return False
         with wrong_call():
             asked = Asked(memory=as_memory(self.memory))
         return COPIES * held(data) > room(data, asked)
