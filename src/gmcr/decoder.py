@@ -336,13 +336,20 @@ class _Over:
 
 
 def is_explained(
-    misfit: FloatArray, D: FloatArray, C: FloatArray, correlation: Correlation | ErrorCovariance | None = None
+    misfit: FloatArray,
+    D: FloatArray,
+    C: FloatArray,
+    correlation: Correlation | ErrorCovariance | None = None,
+    level: float = UNKNOWN_LEVEL,
 ) -> BoolArray:
-    """Whether noise leaves as much as this of samples D decoded as C: (samples,)."""
+    """Whether noise leaves as much as this of samples D decoded as C: (samples,).
+
+    level : chance that it leaves more of a sample
+    """
     dof, inverse = np.unique(degrees_of_freedom(D, C), return_inverse=True)
     # A sum of squares of correlated noise spreads as one of fewer entries does.
     effective = (correlation or Correlation()).degrees_of_freedom(dof)
-    return misfit <= (chi2.ppf(1 - UNKNOWN_LEVEL, effective) * dof / effective)[inverse]
+    return misfit <= (chi2.isf(level, effective) * dof / effective)[inverse]
 
 
 def _check_allowed(allowed: ArrayLike, n_samples: int, n_slots: int) -> BoolArray:

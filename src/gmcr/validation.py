@@ -19,11 +19,21 @@ BoolArray = NDArray[np.bool_]
 LARGEST, SMALLEST = 1e60, 1e-60  # of the largest values of a table: their fourth powers are numbers
 
 
+def is_lazy(table: Any) -> bool:
+    """Whether a table is in blocks that are not loaded yet: dask's, or an xarray.DataArray with such inside."""
+    return hasattr(table, "__dask_graph__") and table.__dask_graph__() is not None
+
+
 def as_numbers(table: Any, name: str, *, copy: bool = True) -> FloatArray:
-    """`table` as a float64 array of any shape; text, complex and sparse input are refused.
+    """`table` as a float64 array of any shape; text, complex, sparse and lazy input are refused.
 
     Without `copy`, a float64 array comes back as it is; the caller must not write to it.
     """
+    if is_lazy(table):
+        raise InputError(
+            f"{name} is a dask array, which would be loaded whole here; fit, decode and transform of GMCR "
+            f"take it in blocks, anything else takes {name}.compute()."
+        )
     if scipy.sparse.issparse(table):
         raise InputError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray().")
     try:

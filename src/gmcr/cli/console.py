@@ -165,14 +165,19 @@ def verdict_as_dict(contents: Contents) -> dict[str, Any]:
     }
 
 
-def reproduction(context: typer.Context, seconds: float, data: Path | None = None) -> dict[str, str]:
-    """What it takes to do it again: the command, the data by their checksum, and how long it took."""
+def reproduction(
+    context: typer.Context, seconds: float, data: Path | None = None, *, checked: bool = True
+) -> dict[str, str]:
+    """What it takes to do it again: the command, the data by their checksum, and how long it took.
+
+    checked : whether the data are read once more for their checksum
+    """
     import hashlib
 
     told = {"command": _command_line(context)}
     if data is not None:
         told["data"] = data.name
-    if data is not None and data.is_file():
+    if data is not None and data.is_file() and checked:
         with open(data, "rb") as file:
             told["SHA-256 of the data"] = hashlib.file_digest(file, "sha256").hexdigest()
     return told | {"time": f"{seconds:.2f} s"}

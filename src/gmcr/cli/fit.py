@@ -24,6 +24,7 @@ from gmcr.cli.console import (
 )
 from gmcr.cli.fixed import FIXED, Fixed, read_fixed
 from gmcr.cli.known import BY_RUN, KNOWN, REPLICATES, Known, read_known
+from gmcr.cli.lazily import InParts, Scheduler, Workers, head_of
 from gmcr.cli.options import (
     NOISE,
     SAMPLES,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from gmcr.constraints import Constraint
     from gmcr.estimators.eb import EBgMCR
     from gmcr.estimators.window import GMCR
-    from gmcr.io.table import Table
     from gmcr.runs import RunFolder
 
 
@@ -118,6 +118,8 @@ def fit(
     seed: Seed = 0,
     samples_in: Orientation = SamplesIn.auto,
     memory: Memory = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     force: Annotated[bool, option("Replace a run that is in the folder.", "--force")] = False,
     as_json: Json = False,
 ) -> None:
@@ -134,6 +136,10 @@ def fit(
     Ranges are in units of the axis; of samples without one, in channel numbers from 0. --disturbances tell
     looks first for what the detector did, and mask leaves out what is beyond doubt, which the report says.
 
+    A zarr folder, and HDF5, NPY and Parquet files for which there is no room or with --workers or --scheduler,
+    are read in parts, as many at once as --memory allows. Tables and report show samples spread over all;
+    maps.zarr holds the concentrations of every one.
+
     \b
     Example:
       gmcr fit mixtures.csv -o run
@@ -143,6 +149,7 @@ def fit(
       gmcr fit chromatograms.csv -o run --constraint "unimodal C" --order rows --runs 4
       gmcr fit monday.csv tuesday.csv -o runs
       gmcr fit chromatograms.xlsx -o run --constraint "unimodal C" --order names --sheets
+      gmcr fit cube.zarr -o run --memory 4GB --workers 2
     """
     assumed = noise_option(noise)
     from gmcr.estimators.window import GMCR
@@ -156,7 +163,19 @@ def fit(
         _each(context, files, output)
         return
     (data,) = files
-    table, run = samples_of(data, samples_in, memory, sheets), RunFolder(output)
+    parts, run = InParts(workers, scheduler, memory), RunFolder(output)
+    samples: Any = None
+    if parts.are_asked_for(data):
+        beside = solver is Solver.eb or known or order or runs or replicates or average or closure or sheets
+        if beside or r2_band or disturbances is not WhatToDo.keep:
+            raise typer.BadParameter(
+                f"{data.name} is read in parts, which goes without --known, --order, --runs, --replicates, "
+                "--average, --closure, --sheets, --r2-band, --disturbances and --solver eb; leave that out."
+            )
+        samples = parts.samples_of(data, samples_in)
+        table = head_of(samples)
+    else:
+        table = samples_of(data, samples_in, memory, sheets)
     if not as_json:
         print_notes(table.notes)
     asked = steps.Told(
@@ -215,23 +234,24 @@ def fit(
     if force:
         run.begin_anew()
     started = perf_counter()
-    with run.made():
-        warned = _fit(model, table, run, places, asked.replicates(table))
-        if amounts is not None and isinstance(model, GMCR):
-            try:
-                model.calibrate(
-                    amounts.values,
-                    units=amounts.units,
-                    replicates=amounts.replicates,
-                    runs=places.runs if known_by_run else None,
-                )
-            except InputError as error:  # the fit is worth keeping
-                warned.append(f"There are no amounts: {error}")
-    seconds = perf_counter() - started
-    again = reproduction(context, seconds, data)
-    written, contents = run.write(
-        model, table, source=data.name, warned=warned, reproduce=again, fixed=profiles.names
-    )
+    with parts.at_work(samples):
+        with run.made():
+            warned = _fit(model, table if samples is None else samples, run, places, asked.replicates(table))
+            if amounts is not None and isinstance(model, GMCR):
+                try:
+                    model.calibrate(
+                        amounts.values,
+                        units=amounts.units,
+                        replicates=amounts.replicates,
+                        runs=places.runs if known_by_run else None,
+                    )
+                except InputError as error:  # the fit is worth keeping
+                    warned.append(f"There are no amounts: {error}")
+        seconds = perf_counter() - started
+        again = reproduction(context, seconds, data, checked=samples is None)
+        written, contents = run.write(
+            model, table, source=data.name, warned=warned, reproduce=again, fixed=profiles.names
+        )
     if as_json:
         told = {"run": str(output), "written": written} | _as_dict(model) | {"seconds": seconds}
         told |= verdict_as_dict(contents) | {"report": str(run.report)}
@@ -295,7 +315,7 @@ def _eb(**told: Any) -> EBgMCR:
     return EBgMCR(**told)
 
 
-def _fit(model: GMCR | EBgMCR, table: Table, run: RunFolder, places: Places, replicates: Any) -> list[str]:
+def _fit(model: GMCR | EBgMCR, table: Any, run: RunFolder, places: Places, replicates: Any) -> list[str]:
     """Fit, and return what was warned of; both solvers go on from what an ended run has left in the folder."""
     from gmcr.estimators.window import GMCR
     from gmcr.window.checkpoint import Checkpoint
@@ -316,13 +336,14 @@ def _as_dict(model: GMCR | EBgMCR) -> dict[str, Any]:
     found = model.decomposition_
     if isinstance(model, GMCR):
         sizes = {"samples": found.n_samples, "channels": found.n_channels, "components": found.n_components}
+        whole = {} if model.of_all_ is None else {"of_all": model.of_all_}
         learned = {"evidence": model.count_.as_dict(), "noise_law": model.noise_law_.as_dict()}
         fit = {"r2": found.fit["r2"], "usage": found.usage, "interrupted": model.interrupted_}
         known = model.calibration_
         amounts = (
             {} if known is None else {"calibration": known.table().to_dict("records"), "told": known.notes()}
         )
-        return sizes | learned | fit | {"steps": list(model.chain_.did)} | amounts
+        return sizes | whole | learned | fit | {"steps": list(model.chain_.did)} | amounts
     of_bands = ("low", "high", "epoch", "count", "r2")
     bands = [{name: getattr(band, name) for name in of_bands} for band in model.bands_]
     told = {"components": found.n_components, "usage": found.usage, "epochs": model.n_epochs_}

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, InputError, NotInstalled
-from gmcr.estimators.labels import channel_axis, channel_names, labelled_as, sample_names
+from gmcr.estimators.labels import channel_axis, channel_names, labelled_as, labels_of, sample_names
 from gmcr.estimators.steps import learned_chain
 from gmcr.estimators.stored import check_chain
 from gmcr.io.table import Table
@@ -35,6 +35,7 @@ from gmcr.validation import (
     check_complete,
     check_same_axis,
     check_samples,
+    is_lazy,
 )
 
 Samples = ArrayLike | pd.DataFrame | Table  # (samples, channels); the last two bring their axis and names
@@ -44,6 +45,7 @@ class Unmixer(TransformerMixin, BaseEstimator):
     """Learns a pool, `components_` (n_components_, channels), and gives samples concentrations over it."""
 
     takes_missing = True  # whether entries may be NaN
+    takes_lazy = False  # whether samples may be dask arrays
 
     signed: Any
     decomposition_: Decomposition
@@ -156,8 +158,14 @@ class Solver(Unmixer, ABC):
     def transform(self, D: Samples) -> FloatArray:
         """Concentrations of samples over the learned pool: (samples, n_components_).
 
-        Those of an xarray.DataArray (samples, channels) are one too, with the coordinates of its samples.
+        Those of an xarray.DataArray (samples, channels) are one too, with the coordinates of its samples. GMCR
+        takes dask arrays, and DataArrays of such, and gives dask arrays.
         """
+        if is_lazy(D) and self.takes_lazy:
+            from gmcr.estimators import lazily  # dask is there by now
+
+            check_is_fitted(self)
+            return lazily.transform(self, D)
         return labelled_as(D, self.decode(D).concentrations, self.decomposition_.names)
 
     def score(self, D: Samples, y: Any = None) -> float:
@@ -264,15 +272,15 @@ class Solver(Unmixer, ABC):
 
     def _samples(self, D: Samples, *, reset: bool) -> FloatArray:
         """The samples, checked, after the model's steps."""
-        return self._learned_samples(D)[1] if reset else self.chain_.apply(self._raw(D))
+        if not reset:
+            return self.chain_.apply(self._raw(D))
+        raw = self._as_measured(D)
+        self.chain_, samples, _ = learned_chain(self, labels_of(D), raw)
+        return samples
 
-    def _learned_samples(
-        self, D: Samples, replicates: Any = None
-    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        """Training samples as measured, and after the steps that learn from them; noise if replicates tell it."""
-        raw = super()._samples(D, reset=True)
-        self.chain_, samples, noise = learned_chain(self, D, raw, replicates)
-        return raw, samples, noise
+    def _as_measured(self, D: Samples) -> FloatArray:
+        """Training samples, checked, before any step; their channels are those to be learned."""
+        return super()._samples(D, reset=True)
 
     def _training_samples(self, D: Samples) -> FloatArray:
         """The samples that were fitted, after the model's steps, replicates averaged as they were."""

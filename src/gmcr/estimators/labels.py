@@ -26,6 +26,11 @@ def channel_names(D: Any) -> tuple[str, ...] | None:
     return D.channels if isinstance(D, Table) else None
 
 
+def labels_of(D: Any) -> tuple[FloatArray | None, tuple[str, ...] | None]:
+    """Positions and names of the channels, where there are any."""
+    return channel_axis(D), channel_names(D)
+
+
 def is_labelled(D: Any) -> bool:
     """Whether D is an xarray.DataArray of samples x channels."""
     return getattr(D, "ndim", 0) == 2 and hasattr(D, "dims") and hasattr(D, "coords")

@@ -6,14 +6,13 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gmcr.disturbances import Undisturbed, find_disturbances
 from gmcr.errors import InputError
-from gmcr.estimators.labels import channel_axis, channel_names
 from gmcr.noise import NoiseLaw
 from gmcr.preprocessing import Background, Chain, Step, check_steps
-from gmcr.validation import FloatArray, as_numbers, check_per_sample, check_samples, check_whole, require
+from gmcr.preprocessing.told_noise import collapsed, noise_after
+from gmcr.validation import FloatArray, check_samples, check_whole, require
 
 DISTURBANCES = "mask", "tell", "keep"
 NAMED = 3  # disturbances that a warning names
@@ -30,11 +29,13 @@ def given_steps(model: Any) -> list[Step]:
     return [*steps, Background(count, lifted=not both_signs)] if count else steps
 
 
+Labels = tuple[FloatArray | None, tuple[str, ...] | None]  # of the channels: their positions, their names
+
+
 def learned_chain(
-    model: Any, D: Any, samples: FloatArray, replicates: Any
+    model: Any, labels: Labels, samples: FloatArray, replicates: Any = None
 ) -> tuple[Chain, FloatArray, FloatArray | None]:
-    """The model's steps learned from samples D, the samples after them, and their noise if replicates tell."""
-    labels = channel_axis(D), channel_names(D)
+    """The model's steps learned from samples, the samples after them, and their noise if replicates tell."""
     steps = [*_undisturbed(model, samples), *given_steps(model)]
     if not steps:
         return Chain((), samples.shape[1], *labels), samples, None
@@ -63,31 +64,13 @@ def _undisturbed(model: Any, samples: FloatArray) -> list[Step]:
     return [Undisturbed.of(found, samples)] if masks else []
 
 
-def noise_after(chain: Chain, noise: Any, raw: FloatArray) -> Any:
-    """Noise told for samples as measured, as it is after the steps: per sample or per entry, as it came.
-
-    A law, or one number, is of no use where a step changes the noise, and is refused.
-    """
-    if not chain or noise is None or isinstance(noise, str):
-        return noise
-    if isinstance(noise, NoiseLaw) or np.ndim(noise) == 0:
-        changing = next((step for step in chain.steps if not step.keeps_noise), None)
-        if changing is not None:
-            raise InputError(
-                f"noise is told for samples as they were measured, and the step {changing.kind} changes it; give "
-                "its standard deviation per sample or per entry to fit and decode, or let it be found."
-            )
-        return noise
-    return _collapsed(chain.spread(_by_entry(noise, raw), raw))
-
-
 def noise_of_fit(chain: Chain, noise: Any, told: FloatArray | None, raw: FloatArray) -> Any:
     """The noise of the training samples after the steps: as given, or as averaged replicates tell."""
     if chain.averaging is None:
         return noise_after(chain, noise, raw)
     if noise is not None:
         raise InputError("AverageReplicates tells the noise, and so does noise; give one of them.")
-    return None if told is None else _collapsed(told)
+    return None if told is None else collapsed(told)
 
 
 def law_of_one(chain: Chain, law: NoiseLaw) -> NoiseLaw:
@@ -114,16 +97,3 @@ def known_profiles(chain: Chain, profiles: FloatArray, signed: bool) -> FloatArr
             stacklevel=5,
         )
     return positive
-
-
-def _by_entry(noise: ArrayLike, raw: FloatArray) -> FloatArray:
-    values = as_numbers(noise, "noise")
-    if values.ndim == 2 and values.shape == raw.shape:
-        return values
-    return np.array(np.broadcast_to(check_per_sample(values, len(raw), "noise")[:, None], raw.shape))
-
-
-def _collapsed(sigma: FloatArray) -> FloatArray:
-    """One per sample where that says it all."""
-    same = np.allclose(sigma, sigma[:, :1], rtol=1e-12, atol=0.0)
-    return sigma[:, 0] if same else sigma

@@ -84,7 +84,20 @@ EVIDENCE = record(
         "excess": pairs(COUNTS, number(finite=False)),
         "caution": text,
         "doubt": text,
+        "rare": COUNTS,
     },
+)
+
+OF_ALL = record(
+    {
+        "shape": many(whole(1)),
+        "samples": whole(1),
+        "r2": number(finite=False),
+        "usage": whole(0),
+        "searched": whole(1),
+        "passes": whole(1),
+    },
+    {"concentrations": text},
 )
 
 HEADER = record(
@@ -103,6 +116,7 @@ HEADER = record(
         "told_to_fit": many(text),
         "violations": mapping(number(0.0)),
         "constraints": maybe(many(record({"kind": text}))),
+        "of_all": maybe(OF_ALL),
     },
 )
 
@@ -126,7 +140,9 @@ def check_header(header: Header) -> None:
 def check_model(found: Decomposition, constraints: Constraints, arrays: Arrays, header: Header) -> None:
     """Whether the parts go together: arrays with the decomposition, and whatever else speaks of components."""
     K, d, n = found.n_components, found.n_channels, found.n_samples
-    for name, check in _arrays(K, d, n, arrays).items():
+    # Of samples in blocks some are shown, and others are what the pool was learned from.
+    learned = n if header.get("of_all") is None else -1
+    for name, check in _arrays(K, d, learned, arrays).items():
         if name in arrays:
             check(arrays[name], name)
         elif name == "pool_covariance":
@@ -147,7 +163,7 @@ def check_model(found: Decomposition, constraints: Constraints, arrays: Arrays, 
 
 
 def _arrays(K: int, d: int, n: int, arrays: Arrays) -> dict[str, Check]:
-    """By name; K components, d channels, n samples."""
+    """By name; K components, d channels, n training samples, −1 for any number."""
     kept = len(arrays["kept_samples"]) if "kept_samples" in arrays and arrays["kept_samples"].ndim else 0
     return {
         "pool_covariance": array(K, K),

@@ -6,8 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -19,50 +17,38 @@ from gmcr.calibration import Calibration
 from gmcr.calibration.stored import pack as pack_calibration
 from gmcr.calibration.stored import unpack as unpack_calibration
 from gmcr.confidence.stated import why_not_stated
-from gmcr.constrained import Fit, Rates, Table, constrained_fit
+from gmcr.constrained import Fit, Rates
 from gmcr.constraints import Closure, Constraint, Constraints, Layout, ReferenceProfile, constraint_of
 from gmcr.constraints.closure import as_fractions, closure_scales
-from gmcr.counting import weighed
 from gmcr.decoder import Decoding
 from gmcr.decomposition import Decomposition
 from gmcr.errors import InputError
 from gmcr.estimators.base import Samples, Solver
-from gmcr.estimators.by_run import areas_of, layout_of
+from gmcr.estimators.by_run import areas_of
 from gmcr.estimators.fitted_on import FittedOn, at_count
 from gmcr.estimators.labels import known_names, sample_names
-from gmcr.estimators.parameters import (
-    check_constraints,
-    check_options,
-    doubt_replicates,
-    given_constraints,
-    known_noise,
-)
+from gmcr.estimators.parameters import check_constraints, given_constraints
 from gmcr.estimators.quantities import amounts_finder, calibrate_by_constraint, calibrated
-from gmcr.estimators.steps import law_of_one, noise_after, noise_of_fit
+from gmcr.estimators.solving import fit_whole
 from gmcr.estimators.stored import check_header, check_model, check_rates
+from gmcr.io.table import Table
 from gmcr.metrics import r_squared
 from gmcr.noise import Correlation, ErrorCovariance, NoiseLaw, Sigma, law_of
 from gmcr.preprocessing import Step, check_steps, step_of
+from gmcr.preprocessing.told_noise import noise_after
 from gmcr.schema import maybe
 from gmcr.storage import Arrays, Header
 from gmcr.trust import Answer, Trust, trusted
-from gmcr.validation import FloatArray, check_pool
+from gmcr.validation import FloatArray, check_pool, is_lazy
 from gmcr.window.checkpoint import Checkpoint, remembering
-from gmcr.window.distinct_samples import check_sample_weight, distinct_samples
 from gmcr.window.evidence import Evidence
 from gmcr.window.frozen_pool import FrozenPool, Noise
-from gmcr.window.listening import run
-from gmcr.window.pool_confidence import Judge, are_training_samples
-from gmcr.window.remembering import digest, remembered
-from gmcr.window.search import Options
-from gmcr.window.signs import Signs, refuse_negative, seen_signs
+from gmcr.window.learned import Learned
+from gmcr.window.pool_confidence import Judge
 from gmcr.window.solver import Solution
 
-INTERRUPTED = "The fit was interrupted before all evidence was there."
-NOT_WEIGHED = "Some profiles were given: how likely other counts are is not known."
-
 OBEYED = 1e-9  # relative violation of a constraint that is rounding
-WITH_SAMPLES = ("decoding_", "_fitted_on", "_others")  # attributes that a copy does not hold
+WITH_SAMPLES = ("decoding_", "_fitted_on", "_others", "shown_")  # attributes that a copy does not hold
 NOT_STORED = ("callback", "fixed_components")  # parameters that a model file's header does not hold
 
 
@@ -131,6 +117,10 @@ class GMCR(Solver):
     rates_ : Rates of the reactions with a `Kinetic` constraint, with errors and `intervals`; else None
     interrupted_ : whether the fit was ended early
     resumed_ : whether the fit went on from a checkpoint
+    of_all_ : after a fit of lazy samples, what was found over all of them: "shape", "samples", "r2", "usage", how
+        many were "searched", the "passes" it took; else None. `concentrations_`, `supports_` and `noise_` are
+        then dask arrays, and `decomposition_` is of some samples, spread evenly over all: those in `shown_`
+    shown_ : Table of the samples that `decomposition_` is of, after a fit of lazy samples; else None
     calibration_ : Calibration, once known amounts were given to `calibrate` or as a constraint; else None
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -152,6 +142,8 @@ class GMCR(Solver):
     8
     """
 
+    takes_lazy = True
+
     decoding_: Decoding
     path_: pd.DataFrame
     closure_scales_: FloatArray | None
@@ -166,6 +158,8 @@ class GMCR(Solver):
     _fitted_on: FittedOn | None = None  # a model from a file or a copy has none
     _told_to_fit: Sequence[str] = ()  # names of what was given to fit beside the samples
     _others: dict[int, GMCR]  # the same at other counts
+    shown_: Table | None = None  # of lazy samples, those that the answer is shown for
+    of_all_: dict[str, Any] | None = None
 
     def __init__(
         self,
@@ -239,58 +233,18 @@ class GMCR(Solver):
             already, left by a run on the same data with the same options that was ended, the fit goes on from it,
             says so, and comes to the same answer as if it had never been ended. When it is done the file goes
         """
-        beside = noise, sample_weight, replicates, runs, order, warm_start
+        told = FittedOn(
+            D, self.get_params(deep=False), noise, sample_weight, replicates, runs, order, warm_start
+        )
         with self._kept_if_refused(), remembering(checkpoint) as saved:
-            raw, samples, spread = self._learned_samples(D, replicates)
-            noise = noise_of_fit(self.chain_, noise, spread, raw)
-            replicates = replicates if self.chain_.averaging is None else None
-            noise_after(self.chain_, self.noise, samples)  # refused where a step changes it
-            weight = check_sample_weight(sample_weight, len(samples))
-            signs = seen_signs(samples[weight > 0])
-            self._constraints = check_constraints(self, samples.shape[1], signs)
-            self._tell_signs(signs)
-            known = known_noise(self.noise, noise, replicates, samples, weight)
-            layout = self.layout_ = layout_of(self.chain_, D, runs, order, len(samples))
-            rows, repeats = distinct_samples(samples, weight, known.sigma, layout)
-            if len(rows) < 2:
-                raise InputError(
-                    f"D has {len(rows)} sample(s) to learn from, copies and empty ones aside; give at least 2."
-                )
-            training = np.ascontiguousarray(samples[rows])
-            options = check_options(self, known, rows, layout[rows], warm_start, samples.shape[1])
-            if saved is not None:
-                saved.is_of(digest([version("gmcr"), training, repeats, vars(options), self.r2_band]))
-            solve = partial(
-                run,
-                repeats=repeats,
-                r2_band=self.r2_band,
-                callback=self.callback,
-                shown=bool(self.verbose),
-                n_jobs=self.n_jobs,
-            )
-            solution = solve(training, options)
-            solution = _at_the_likeliest_count(training, options, solution, solve)
-            self.resumed_ = saved is not None and saved.resumed
-            if self.resumed_:
-                told = "the fit went on from the checkpoint of a run that was ended, to the same answer."
-                warnings.warn(told, stacklevel=2)
-            if solution.interrupted:
-                warnings.warn("the fit was interrupted; this is the best found so far.", stacklevel=2)
-            solution = replace(solution, law=law_of_one(self.chain_, solution.law))
-            asked, count = options.n_components, solution.state.count
-            if asked is not None and count != asked:
-                all_there_are = ", as many as the table has samples or channels" * (
-                    count == min(samples.shape)
-                )
-                told = f"{asked} components were asked for, but only {count} were found{all_there_are}."
-                warnings.warn(told, stacklevel=2)
-            fitted = constrained_fit(Table(samples, weight, layout), self._constraints, solution)
-            self.rates_ = None if fitted is None else fitted.rates
-            self._learn(D, samples, rows, layout, known.sigma, solution, fitted)
-            if replicates is not None:
-                doubt_replicates(samples, self.n_components_, self.noise_)
-            self._fitted_on = FittedOn(D, self.get_params(deep=False), *beside)
-            self._told_to_fit, self._others = self._fitted_on.told, {}
+            self.of_all_, self.shown_ = None, None
+            if is_lazy(D):
+                from gmcr.estimators import lazily  # dask is there by now
+
+                lazily.fit(self, told, saved)
+            else:
+                fit_whole(self, told, self._as_measured(D), saved)
+            self._fitted_on, self._told_to_fit, self._others = told, told.told, {}
             calibrate_by_constraint(self)
             if saved is not None and saved is not checkpoint and not self.interrupted_:
                 saved.remove()
@@ -396,6 +350,10 @@ class GMCR(Solver):
         they are first asked for
         """
         check_is_fitted(self)
+        if is_lazy(D):
+            from gmcr.estimators import lazily  # dask is there by now
+
+            return lazily.decode(self, D, noise, runs)
         raw = self._raw(D)
         samples, order = self.chain_.apply(raw), self._channel_order(D)
         if isinstance(noise, np.ndarray) and noise.ndim == 2 and order is not None:
@@ -404,7 +362,7 @@ class GMCR(Solver):
         if isinstance(given, str):
             given = self._frozen().estimated_law(samples, given)
         known = given if isinstance(given, NoiseLaw) else Sigma.given(given, samples)
-        out = self._judged(samples, self._frozen().decode(samples, known), known)
+        out = self._learned.decode(samples, known)
         find = amounts_finder(self.calibration_, self.components_, samples, out, runs)
         return replace(out, find_amounts=find)
 
@@ -421,7 +379,7 @@ class GMCR(Solver):
     def answer(self, D: Samples) -> Answer:
         """The answer as `trust` judges it, with the samples that were fitted."""
         samples, found, law = self._training_samples(D), self.decomposition_, self.noise_law_
-        out = self._judged(samples, self._frozen().decode(samples, law), law)
+        out = self._learned.decode(samples, law)
         S, C = found.components, found.concentrations
         if why_not_stated((samples - C @ S) / out.noise[:, None], out.known):
             out = replace(out, find_confidence=None)
@@ -452,52 +410,66 @@ class GMCR(Solver):
 
     # The work
 
-    def _tell_signs(self, signs: Signs) -> None:
-        """Say what was made of negative values that are more than noise, or refuse them."""
-        if not signs.beyond_noise:
-            return
-        if self._constraints.signed:
-            if self.signed != "auto":
-                return
-            told = "profiles may be negative; signed=True allows concentrations to be, signed=False refuses both."
-            warnings.warn(f"{signs}: {told}", stacklevel=3)
-        else:
-            refuse_negative(signs)
-            told = "too small to matter: nothing may be negative; signed=True allows it."
-            warnings.warn(f"{signs}, but {told}", stacklevel=3)
-
-    def _learn(
-        self,
-        D: Samples,
-        samples: FloatArray,
-        rows: NDArray[np.intp],
-        layout: Layout,
-        sigma: Sigma | None,
-        solution: Solution,
-        fitted: Fit | None,
-    ) -> None:
-        """Freeze the pool and the noise law, and decode the training samples as `transform` will.
+    def _freeze(self, solution: Solution, fitted: Fit | None = None) -> None:
+        """Keep the pool, the noise law and the evidence of a solution; the pool's errors are not known yet.
 
         fitted : what a fit under constraints made of the solution, where there are such
         """
         self.n_components_ = solution.state.count
         self.components_ = solution.state.S if fitted is None else fitted.profiles
+        self.rates_ = None if fitted is None else fitted.rates
         self.usage_price_ = float(solution.usage_price)
         self.noise_law_ = solution.law
         self.noise_correlation_ = solution.correlation
-        noise = solution.law if sigma is None else sigma
         self.count_ = solution.evidence
         self.interrupted_ = bool(solution.interrupted)
         self._pool_covariance = np.zeros((self.n_components_, self.n_components_))
-        out = self._frozen().decode_plain(samples, noise)
-        frozen = self._frozen().with_errors_of(out.concentrations[rows], out.noise[rows])
-        self._pool_covariance = frozen.covariance
-        out = frozen.allow_for_errors(samples, noise, out)
-        self._judge = Judge(frozen)
-        self._judge.keep(samples, out.concentrations, self._sigma(samples, out, noise), rows)
-        self.decoding_ = self._judged(samples, out, noise)
+
+    def _learn_from(self, samples: FloatArray, out: Decoding, noise: Noise, rows: NDArray[np.intp]) -> None:
+        """Keep what confidence is learned from: the samples that the pool was learned from, decoded as `out`."""
+        self._judge, self._decoded = Judge(self._frozen()), out.concentrations
+        self._judge.keep(samples, out.concentrations, self._learned.sigma(samples, out, noise), rows)
+
+    def _answer(
+        self,
+        D: Samples,
+        samples: FloatArray,
+        out: Decoding,
+        solution: Solution,
+        layout: Layout,
+        fitted: Fit | None,
+    ) -> None:
+        """Store the answer for the training samples, decoded as `out`."""
+        self.layout_ = layout
         C = out.concentrations if fitted is None else fitted.concentrations
         C = self._constraints.on_answer(C, self.components_, layout)
+        self._store(
+            C,
+            out.noise,
+            solution,
+            self.chain_.names_after or sample_names(D),
+            {"r2": r_squared(samples, C @ self.components_)},
+        )
+        if C is out.concentrations is self._decoded:
+            self._decoded = self.concentrations_  # its copy that cannot be written to
+        if not out.supports.any():
+            warnings.warn("no component stands above the noise in any sample.", stacklevel=4)
+        closure = self._constraints.find(Closure)
+        if closure is None or (fitted is not None and closure.when == "fit"):
+            self._close(None if closure is None or fitted is None else fitted.scales)
+        else:
+            self._close(closure_scales(self.concentrations_, closure.total))
+        self._check_answer(layout)
+
+    def _store(
+        self,
+        C: FloatArray,
+        noise: FloatArray,
+        solution: Solution,
+        names: tuple[str, ...] | None,
+        facts: dict[str, Any],
+    ) -> None:
+        """The decomposition of samples with concentrations C, and what goes with it."""
         path = pd.DataFrame([vars(row) for row in solution.path])
         path.insert(0, "level", np.arange(len(path)))
         path["chosen"] = path["level"] == solution.chosen
@@ -505,28 +477,19 @@ class GMCR(Solver):
             Decomposition(
                 self.components_,
                 C,
-                noise=out.noise,
+                noise=noise,
                 noise_law=self.noise_law_.as_dict(),
                 path=path,
                 axis=self.chain_.axis_after,
                 channels=self.chain_.channels_after,
-                sample_names=self.chain_.names_after or sample_names(D),
+                sample_names=names,
                 component_names=known_names(self.fixed_components, self.n_components_),
                 settings=self._changed_parameters(),
-                fit={"r2": r_squared(samples, C @ self.components_), "usage_price": self.usage_price_},
+                fit=facts | {"usage_price": self.usage_price_},
                 signed=self._constraints.signed,
             )
         )
-        self._decoded = self.concentrations_ if C is out.concentrations else out.concentrations
         self.calibration_ = None
-        if not out.supports.any():
-            warnings.warn("no component stands above the noise in any sample.", stacklevel=3)
-        closure = self._constraints.find(Closure)
-        if closure is None or (fitted is not None and closure.when == "fit"):
-            self._close(None if closure is None or fitted is None else fitted.scales)
-        else:
-            self._close(closure_scales(self.concentrations_, closure.total))
-        self._check_answer(layout)
 
     def _keep(self, found: Decomposition) -> None:
         super()._keep(found)
@@ -561,29 +524,9 @@ class GMCR(Solver):
         learned = self.components_, self._pool_covariance, self.usage_price_
         return FrozenPool(*learned, self._constraints, self.noise_correlation_)
 
-    def _sigma(self, samples: FloatArray, out: Decoding, noise: Noise) -> Sigma:
-        """The noise that samples were decoded with, as large as it is for the amounts of smooth profiles."""
-        sigma = noise.sigma(samples, out.concentrations @ self.components_ if noise.per_entry else None)
-        inflation = self._frozen().inflation
-        return sigma if inflation == 1.0 else sigma * float(np.sqrt(inflation))
-
-    def _judged(self, samples: FloatArray, out: Decoding, noise: Noise) -> Decoding:
-        """The decoding `out` of samples, with confidence and errors for whoever asks for them."""
-        asked = samples, out, noise
-        find = partial(self._confidence, *asked), partial(self._errors, *asked)
-        left_out = self._constraints.left_out
-        return replace(out, find_confidence=find[0], find_errors=find[1], left_out=left_out)
-
-    def _confidence(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
-        """Confidence in decoded supports over the learned pool, with its errors: (samples,)."""
-        sigma = self._sigma(samples, out, noise)
-        return self._judge.confidence(samples, out.concentrations, sigma, self._decoded)
-
-    def _errors(self, samples: FloatArray, out: Decoding, noise: Noise) -> FloatArray:
-        """Standard errors of decoded concentrations over the learned pool, with its errors: (samples, slots)."""
-        sigma = self._sigma(samples, out, noise).where_present(samples)
-        C = out.concentrations
-        return self._frozen().errors(C, sigma, are_training_samples(C, self._decoded))
+    @property
+    def _learned(self) -> Learned:
+        return Learned(self._frozen(), self._judge, self._decoded)
 
     # Files
 
@@ -649,6 +592,7 @@ class GMCR(Solver):
             "resumed": self.resumed_,
             "violations": self.violations_,
             "rates": None if self.rates_ is None else self.rates_.as_dict(),
+            "of_all": self.of_all_,
         }
 
     @classmethod
@@ -692,29 +636,8 @@ class GMCR(Solver):
             header.get("runs"), arrays.get("order"), len(model.concentrations_), model.decomposition_.axis
         )
         model._told_to_fit, model._others = header.get("told_to_fit", ()), {}
+        model.of_all_ = header.get("of_all")  # older files have none
         rates = header.get("rates")  # older files have none
         maybe(check_rates)(rates, "rates")
         model.rates_ = None if rates is None else Rates.of_dict(rates)
         return model
-
-
-def _at_the_likeliest_count(
-    D: FloatArray, options: Options, found: Solution, solve: Callable[[FloatArray, Options], Solution]
-) -> Solution:
-    """The solution at the count that all evidence speaks for: the one found, or another that is told."""
-    if found.interrupted:
-        return replace(found, evidence=replace(found.evidence, caution=INTERRUPTED))
-    if options.constraints.n_fixed:  # of tables with known profiles nothing was learned
-        return replace(found, evidence=replace(found.evidence, caution=NOT_WEIGHED))
-    evidence = remembered(weighed)(D, found.evidence, options.max_components)
-    if evidence.count != found.state.count and evidence.decided_by != "you":
-        own = replace(evidence, count=found.state.count, decided_by=found.evidence.decided_by, doubt="")
-        try:
-            told = solve(D, replace(options, n_components=evidence.count))
-        except KeyboardInterrupt:
-            return replace(found, evidence=replace(own, caution=INTERRUPTED), interrupted=True)
-        if told.state.count == evidence.count:
-            path = [*found.path, *told.path]
-            return replace(told, evidence=evidence, path=path, chosen=len(found.path) + told.chosen)
-        evidence = own
-    return replace(found, evidence=evidence)

@@ -37,7 +37,7 @@ def read_hdf5(path: FilePath, asked: Asked = NOTHING) -> Table:
         return None
 
     with h5py.File(path, "r") as file:
-        _refuse_links(path, file)
+        refuse_links(path, file)
         if (error := file.visititems(visit)) is not None:  # an error must not pass through HDF5's own code
             raise error
         sizes = (item.size * max(item.dtype.itemsize, 8) for item in found.values())
@@ -55,7 +55,7 @@ def read_hdf5(path: FilePath, asked: Asked = NOTHING) -> Table:
     return table_of(path, variables, asked, notes)
 
 
-def _refuse_links(path: FilePath, file: Any) -> None:
+def refuse_links(path: FilePath, file: Any) -> None:
     """Refuse a file with a link to another one, also where nothing would follow it."""
     from h5py import h5l
 

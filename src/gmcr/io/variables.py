@@ -64,7 +64,7 @@ def table_of(
     path: FilePath, variables: Sequence[Variable], asked: Asked = NOTHING, notes: Sequence[str] = ()
 ) -> Table:
     """The samples among a file's arrays, with axis and names where other arrays hold them."""
-    chosen = _chosen(path, variables, asked)
+    chosen = chosen_among(path, variables, asked)
     shape = chosen.values.shape
     if 0 in shape:
         raise InputError(f"{path} holds {chosen.name!r} of shape {shape}, which is empty; give samples.")
@@ -73,7 +73,7 @@ def table_of(
     values = as_numbers(chosen.values, f"{path} {chosen.name!r}", copy=False)
     taken = f"{chosen.name!r} was taken" if chosen.name else "was taken"
     told = [*notes, f"The array {taken}: {' x '.join(map(str, shape))}."]
-    axis = _axis_for(chosen, others, told)
+    axis = axis_for(chosen, others, told)
     if values.ndim > 2:
         return _from_cube(replace(chosen, values=values), others, axis, asked, told)
     numbers = values.reshape(-1, shape[-1])
@@ -132,7 +132,8 @@ def _on_axis(table: Table, axis: Variable | None) -> Table:
     return replace(table, axis=axis.values, axis_unit=axis.unit)
 
 
-def _chosen(path: FilePath, variables: Sequence[Variable], asked: Asked) -> Variable:
+def chosen_among(path: FilePath, variables: Sequence[Variable], asked: Asked) -> Variable:
+    """The array that holds the samples: as named, by what it is called, or the only one that may."""
     numeric = [variable for variable in variables if variable.is_numeric and variable.values.ndim > 0]
     held = ", ".join(variable.name for variable in variables[:20]) or "nothing"
     if asked.name is not None:
@@ -160,7 +161,7 @@ def _chosen(path: FilePath, variables: Sequence[Variable], asked: Asked) -> Vari
     )
 
 
-def _axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> Variable | None:
+def axis_for(chosen: Variable, others: Sequence[Variable], told: list[str]) -> Variable | None:
     """The axis among the other arrays.
 
     A dimension's own coordinate comes first, then an array that is called an axis, of the length of any

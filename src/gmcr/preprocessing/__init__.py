@@ -8,6 +8,7 @@ model.
     ranges.py         `Crop` and `Cut`: channels kept, channels left out
     baseline.py, despike.py, savitzky_golay.py, snv.py, msc.py, normalise.py, blank.py, replicates.py
                       one step each
+    told_noise.py     noise that is told for samples as measured, as it is after the steps
     background.py     `Background`: smooth components that are fitted and belong to no sample's support
 
 A new step is one more file (CONTRIBUTING.md). What is missing stays missing, nothing is clipped, and every

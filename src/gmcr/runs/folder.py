@@ -45,6 +45,7 @@ REPORT = "report.html"
 FACTS = "report.gmcr"  # what the report shows beside the model, to make it anew without the data
 FIGURES = "figures"
 MAPS = "maps.npz"
+ALL_MAPS = "maps.zarr"  # of samples that were read in parts, all of them
 NAMES = "matches.csv"  # of the components
 CHECKPOINT = "checkpoint.gmcr"  # what the window solver has found out so far
 TRAINING = "training"  # the state of the paper's solver
@@ -133,19 +134,21 @@ class RunFolder:
     ) -> tuple[list[str], Contents]:
         """Write a fitted run in place of any that is there; the names of the files, and what the report shows.
 
-        table : the samples that were fitted; source : the name of their file
+        table : the samples that were fitted, of those in parts the first; source : the name of their file
         warned : what the solver warned of; reproduce : what it takes to do it again
         fixed : names of the components whose profiles were known
         """
         found = model.decomposition_
+        in_parts = isinstance(model, GMCR) and model.of_all_ is not None
         if isinstance(model, GMCR):
+            table = table if model.shown_ is None else model.shown_
             with suppress(GMCRError, np.linalg.LinAlgError, KeyboardInterrupt):  # the report tells
                 model.learn_confidence()
         contents = collect(
             found,
             table,
             model=model,
-            decoding=getattr(model, "decoding_", None),
+            decoding=None if in_parts else getattr(model, "decoding_", None),
             source=source,
             warned=warned,
             reproduce=reproduce,
@@ -159,6 +162,11 @@ class RunFolder:
             for name, (header, lines) in tables_of(model, after).items():
                 write_csv(staged.path / name, header, lines)
             write_workbook(staged.path)
+            if isinstance(model, GMCR) and model.of_all_ is not None:
+                from gmcr.large.writing import write_zarr  # dask is there by now
+
+                write_zarr(model.decoding_, staged.path / ALL_MAPS, found.names)
+                model.of_all_["concentrations"] = ALL_MAPS
             if after.pixels is not None:
                 write_arrays(
                     staged.path / MAPS, concentrations=np.asarray(after.refold(found.concentrations))
@@ -345,7 +353,7 @@ def _write_report(contents: Contents, pages: dict[str, bytes], folder: Path) -> 
 
 def _order(name: str) -> int:
     """Where a file stands in what is told: tables, summary, model, report."""
-    order = [NAMES, *TABLES, WORKBOOK, MAPS, SUMMARY, RUN_MODEL, FACTS, REPORT]
+    order = [NAMES, *TABLES, WORKBOOK, MAPS, ALL_MAPS, SUMMARY, RUN_MODEL, FACTS, REPORT]
     return order.index(name) if name in order else len(order)
 
 

@@ -23,10 +23,13 @@ def in_short(model: GMCR | EBgMCR) -> str:
     """What came out, in a few lines."""
     if isinstance(model, GMCR):
         found, law = model.decomposition_, model.noise_law_
+        whole = model.of_all_ or {"r2": found.fit["r2"], "usage": found.usage, "samples": found.n_samples}
+        n_passes = whole.get("passes", 0)
+        passes = f", in {n_passes} pass{'es' * (n_passes > 1)} over them" if n_passes else ""
         return (
             f"{model.count_}\nNoise: {law.sentence()}{model.noise_correlation_.sentence()}. "
-            f"R² {found.fit['r2']:.6f}. "
-            f"{found.usage} selections in {found.n_samples} samples."
+            f"R² {whole['r2']:.6f}. "
+            f"{whole['usage']} selections in {whole['samples']} samples{passes}."
             + ("" if model.rates_ is None else f"\nRate constants:\n{model.rates_}")
         )
     end = "ended by the termination rule" if model.terminated_ else "not ended by the termination rule"

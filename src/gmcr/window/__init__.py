@@ -22,7 +22,7 @@
     listening.py, checkpoint.py
                          those who follow a run: progress, callback, R² band, the file to go on from
     frozen_pool.py       new samples over a learned pool, whose own errors must not pass for components
-    pool_confidence.py, rehearsal.py
+    learned.py, pool_confidence.py, rehearsal.py
                          how sure supports over a learned pool are, tried out where the truth is known
 
 All are plain functions on arrays. What does not belong here: files but for the checkpoint, printing, figures, and

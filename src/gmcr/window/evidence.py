@@ -11,7 +11,7 @@ back, where those of a smaller one do and those of none between come near it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,7 @@ class Evidence:
     probabilities : of each count, given all evidence; none where the count was asked for
     caution : why no count is firm here, whatever its probability
     doubt : what the last component could be instead, where one fewer or one more is the next likeliest
+    rare : how many of the components were found among many samples for what the others leave unexplained of a few
     """
 
     count: int
@@ -83,6 +84,7 @@ class Evidence:
     probabilities: dict[int, float] = field(default_factory=dict)
     caution: str = ""
     doubt: str = ""
+    rare: int = 0
 
     @property
     def firm(self) -> bool:
@@ -104,6 +106,10 @@ class Evidence:
         lines = [
             f"{self.count} component{'s' if self.count != 1 else ''}: {reasons[self.decided_by]}; {self.spread}.",
             *([f"  {self.caution}"] if self.caution else []),
+            *(
+                [f"  {self.rare} of them rare: what a few samples hold that others do not explain"]
+                * (self.rare > 0)
+            ),
             f"  lowest cost                     {self.by_cost}",
             f"  singular values above noise     {self.by_rank}",
         ]
@@ -184,6 +190,18 @@ def sharp_end(reproducibility: dict[int, float], most: int) -> int | None:
     counts = [k for k, value in reproducibility.items() if 1 < k < most and value >= COMES_BACK]
     beyond = {k: max((reproducibility[j] for j in reproducibility if j > k), default=1.0) for k in counts}
     return max((k for k in counts if beyond[k] < RESEMBLES), default=None)
+
+
+def with_rare(evidence: Evidence, n_rare: int) -> Evidence:
+    """The same with so many more components, rare ones that the others leave unexplained in a few samples."""
+    return replace(
+        evidence,
+        count=evidence.count + n_rare,
+        low=evidence.low + n_rare,
+        high=evidence.high + n_rare,
+        probabilities={count + n_rare: p for count, p in evidence.probabilities.items()},
+        rare=evidence.rare + n_rare,
+    )
 
 
 def is_white(residual: FloatArray) -> bool:

@@ -37,9 +37,18 @@ class FrozenPool:
 
     def with_errors_of(self, C: FloatArray, sigma: FloatArray) -> FrozenPool:
         """The same with the errors of a pool that least squares learned from concentrations C at noise sigma."""
-        covariance = np.zeros((len(self.S), len(self.S)))
         free = slice(self.constraints.n_fixed, None)
-        covariance[free, free] = least_squares_covariance(C[:, free], sigma)
+        return self._with_covariance(least_squares_covariance(C[:, free], sigma))
+
+    def with_response(self, response: FloatArray) -> FrozenPool:
+        """The same, from C'C of these concentrations, each sample in units of its noise: (slots, slots)."""
+        free = slice(self.constraints.n_fixed, None)
+        inverse = np.linalg.pinv(response[free, free], hermitian=True)
+        return self._with_covariance(np.asarray(inverse, dtype=np.float64))
+
+    def _with_covariance(self, of_free: FloatArray) -> FrozenPool:
+        free, covariance = slice(self.constraints.n_fixed, None), np.zeros((len(self.S), len(self.S)))
+        covariance[free, free] = of_free
         return replace(self, covariance=covariance)
 
     def decode(self, samples: FloatArray, noise: Noise) -> Decoding:
@@ -62,7 +71,7 @@ class FrozenPool:
 
     def allow_for_errors(self, samples: FloatArray, noise: Noise, out: Decoding) -> Decoding:
         """The plain decoding `out` of samples, those decoded again to which the pool's errors matter."""
-        leverage = self._leverage(out)
+        leverage = self.leverage(out)
         rows = np.flatnonzero(out.margin < self.price * leverage)
         if rows.size:
             again = self._decode_at(
@@ -97,13 +106,13 @@ class FrozenPool:
         lone = lone_price(len(self.S))
         rows = np.flatnonzero(~known) if self.price > lone else np.zeros(0, dtype=int)
         if rows.size:
-            price, own = lone * (1.0 + self._leverage(out)[rows]), _noise_of(noise, rows)
+            price, own = lone * (1.0 + self.leverage(out)[rows]), _noise_of(noise, rows)
             known[rows] = self._explains(samples[rows], self._decode_at(price, samples[rows], own), own)
         return known
 
     def _explains(self, samples: FloatArray, out: Decoding, noise: Noise) -> BoolArray:
         """Whether noise and the pool's errors, of variance c'Vc in every channel, leave as much as this."""
-        C, leverage = out.concentrations, self._leverage(out)
+        C, leverage = out.concentrations, self.leverage(out)
         if noise.per_entry:
             fit = C @ self.S
             variance = (
@@ -122,7 +131,7 @@ class FrozenPool:
         k_max, signed = self.constraints.k_max, self.constraints.signed_amounts
         return decode(samples, self.S, noise, price=price, k_max=k_max, signed=signed)
 
-    def _leverage(self, out: Decoding) -> FloatArray:
+    def leverage(self, out: Decoding) -> FloatArray:
         """Variance that the pool's errors add to each sample's residual, in units of its noise: (samples,)."""
         scaled = out.concentrations / out.noise[:, None]
         return np.einsum("mi,mi->m", scaled @ self.covariance, scaled)

@@ -1,15 +1,22 @@
-"""The pool update: weighted (non-negative) least squares of the profiles, supports and amounts held fixed."""
+"""The pool update: weighted (non-negative) least squares of the profiles, supports and amounts held fixed.
+
+From samples in memory by sweeps over what is left of them; from many by their sums alone, which is the same.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
 from gmcr.threads import deal
 from gmcr.validation import FloatArray
+from gmcr.window.remembering import storable
 
 LEAST = 16  # channels that one thread takes at a time: two cache lines,
 WORTH_WHILE = 50_000  # and so many times of selections, less than which is not worth another thread
+SWEEPS = 4
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -92,7 +99,7 @@ def update_pool(
     C: FloatArray,
     W: FloatArray,
     *,
-    n_sweeps: int = 4,
+    n_sweeps: int = SWEEPS,
     free: np.ndarray | None = None,
     signed: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
@@ -112,11 +119,61 @@ def update_pool(
     sizes : (slots,) what they were before they were brought to unit norm, by which C is to be multiplied;
         zero for a slot that vanished
     """
-    free = np.arange(len(S)) if free is None else free
-    new, sizes = S.copy(), np.ones(len(S))
+    free, new = np.arange(len(S)) if free is None else free, S.copy()
     first, users, amounts = _by_slot(C)
     least = max(LEAST, WORTH_WHILE // max(len(users), 1))
     deal(_sweep, S.shape[1], least, new, X, W, first, users, amounts, free, n_sweeps, signed)
+    return _of_unit_norm(S, new, free)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """All that the update needs of samples, however many there are: sums over them.
+
+    gram : C'WC, (slots, slots, 1), or (slots, slots, channels) where the entries of a sample weigh differently
+    products : C'WX, (slots, channels)
+    """
+
+    gram: FloatArray
+    products: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, C: FloatArray, W: FloatArray) -> Sums:
+        """Of samples; X, C, W as for `update_pool`, and X zero where an entry is missing."""
+        n = C.shape[1]
+        gram = np.empty((n, n, W.shape[1]))
+        for j in range(n):
+            held = np.flatnonzero(C[:, j])
+            own = C[held, j : j + 1] * C[held, j:]
+            gram[j, j:] = own.T @ W[held]
+            gram[j:, j] = gram[j, j:]
+        return cls(gram, C.T @ (W * X))
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(self.gram + other.gram, self.products + other.products)
+
+    def __mul__(self, factor: float) -> Sums:
+        return Sums(self.gram * factor, self.products * factor)
+
+
+def update_from_sums(
+    S: FloatArray, sums: Sums, *, n_sweeps: int = SWEEPS, free: np.ndarray | None = None, signed: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """What `update_pool` does, from the sums of the samples alone; arguments and what is returned as there."""
+    free, new = np.arange(len(S)) if free is None else free, S.copy()
+    for _ in range(n_sweeps):
+        for j in free:
+            top = sums.products[j] - (sums.gram[j] * new).sum(axis=0)
+            bottom = sums.gram[j, j]
+            step = np.divide(top, bottom, out=np.zeros(S.shape[1]), where=bottom > 0)
+            new[j] = new[j] + step if signed else np.maximum(new[j] + step, 0.0)
+    return _of_unit_norm(S, new, free)
+
+
+def _of_unit_norm(S: FloatArray, new: FloatArray, free: np.ndarray) -> tuple[FloatArray, FloatArray]:
+    """Refitted profiles at unit norm, those that vanished as they were in S; and their sizes before."""
+    sizes = np.ones(len(S))
     sizes[free] = np.linalg.norm(new[free], axis=1)
     vanished = sizes == 0
     new[vanished] = S[vanished]

@@ -48,6 +48,20 @@ class State:
         return State(self.S, self.C[rows], self.sigma[rows], self.misfit[rows], self.removal[rows])
 
 
+def prices_of_slots(holders: FloatArray, total: float, n_channels: int, usage_price: float) -> FloatArray:
+    """The price μ of each slot, (slots,), by how many of all samples hold it; see `Problem.slot_prices`."""
+    saved = usage_price * max(2.0 * holders.sum() / total - 2.0, 0.0)
+    edges = noise_edge(np.maximum(holders, 1.0), float(n_channels))
+    return np.where(holders > 0, edges**2 + saved, 0.0)
+
+
+def written_down(holders: FloatArray, total: float, n_channels: int) -> float:
+    """What it takes to write supports and amounts down; see `Problem.description`."""
+    share = np.clip(holders / total, 1e-300, 1 - 1e-16)
+    entropy = -share * np.log(share) - (1 - share) * np.log1p(-share)
+    return float(2.0 * total * entropy.sum() + np.log(n_channels) * holders.sum())
+
+
 @dataclass(frozen=True)
 class Problem:
     """The data, what is known beforehand, and the prices.
@@ -155,10 +169,8 @@ class Problem:
         n holders by d channels. And more than a slot made for one sample saves that sample, k − 1 selections
         when it holds k; with supports evenly spread between 1 and k, k − 1 is twice the mean size less two.
         """
-        mean_size = holders.sum() / self.repeats.sum()
-        saved = self.usage_price * max(2.0 * mean_size - 2.0, 0.0)
-        edges = noise_edge(np.maximum(holders, 1.0), float(self.n_channels))
-        return np.where(holders > 0, edges**2 + saved, 0.0)
+        total = float(self.repeats.sum())
+        return prices_of_slots(holders, total, self.n_channels, self.usage_price)
 
     def description(self, holders: FloatArray) -> float:
         """What it takes to write down slots, supports and amounts, as −2 log-likelihood.
@@ -171,11 +183,9 @@ class Problem:
         if self.by_usage:
             alone = self.slot_prices(np.ones(1))[0]
             return float(self.usage_price * holders.sum() + alone * np.count_nonzero(holders))
-        total = self.repeats.sum()
-        share = np.clip(holders / total, 1e-300, 1 - 1e-16)
-        entropy = -share * np.log(share) - (1 - share) * np.log1p(-share)
-        amounts = np.log(self.n_channels) * holders.sum()
-        return float(2.0 * total * entropy.sum() + amounts + self.slot_prices(holders).sum())
+        total = float(self.repeats.sum())
+        written = written_down(holders, total, self.n_channels)
+        return written + float(self.slot_prices(holders).sum())
 
     def holders(self, state: State) -> FloatArray:
         """Number of samples that hold each slot, by their weight: (slots,)."""

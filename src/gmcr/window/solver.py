@@ -19,7 +19,7 @@ import numpy as np
 from gmcr.noise import Correlation, ErrorCovariance, NoiseLaw, root_mean_square
 from gmcr.validation import FloatArray, evenly
 from gmcr.window.dense_fit import telling_samples
-from gmcr.window.descent import ROUNDS, Listener, Row, descend, settle
+from gmcr.window.descent import FREE, ROUNDS, Listener, Row, descend, settle
 from gmcr.window.evidence import SPARSE, Evidence, comes_back, decide
 from gmcr.window.first_guess import coarsest_noise, extreme_samples, guesses
 from gmcr.window.judging import judged_law
@@ -49,6 +49,20 @@ ENOUGH_PER_SLOT = 32  # samples, to tell many components apart
 
 
 @dataclass(frozen=True)
+class Refit:
+    """How the pool of a solution is refitted to more samples: decoded at this price, weighed by this law.
+
+    law : None where all entries weigh alike
+    settles : whether to refit until it stands still; where samples hold most components a whole range of pools
+        fits alike, and refits would walk along it
+    """
+
+    price: float
+    law: NoiseLaw | None
+    settles: bool
+
+
+@dataclass(frozen=True)
 class Solution:
     """What the solver found; `chosen` is the row of the path that `state` stands for."""
 
@@ -60,6 +74,7 @@ class Solution:
     evidence: Evidence
     usage_price: float
     interrupted: bool
+    refit: Refit
 
 
 def solve(
@@ -67,6 +82,22 @@ def solve(
 ) -> Solution:
     """Unmix the samples D (checked; NaN where missing), telling `listener` each row of the path as it comes."""
     return _choose(_searched(D, options, repeats, listener))
+
+
+def extended(found: Solution, D: FloatArray, options: Options, repeats: FloatArray | None = None) -> Solution:
+    """A solution with more slots, for samples D that hold what its own did not: those that these are born for.
+
+    All else stays as it was found: the law of the noise, and what speaks for the count of the others.
+    """
+    search = prepare(D, options, repeats, None)
+    problem, S = search.problem, found.state.S
+    sigma = (found.refit.law or found.law).common.sigma(D)
+    if sigma.per_entry:
+        sigma = (found.refit.law or found.law).common.sigma(D, problem.decode(S, sigma).C @ S)
+    search.keep(settle(problem, problem.decode(S, sigma), search.noise, search.path, search.most))
+    _refine(search)
+    path = [*found.path, *search.path.rows]
+    return replace(found, state=search.best, path=path, chosen=len(path) - 1)
 
 
 def _searched(
@@ -300,7 +331,14 @@ def _choose(search: Search) -> Solution:
     held = problem.holders(state) / problem.repeats.sum()
     correlation = known or Correlation.of(problem.scaled_residual(state, sigma), state.S, held)
     price, last = search.usage_price, len(rows) - 1
-    return Solution(state, law, correlation, rows, last, evidence, price, search.interrupted)
+    refit = _refit_of(search, state, few)
+    return Solution(state, law, correlation, rows, last, evidence, price, search.interrupted, refit)
+
+
+def _refit_of(search: Search, state: State, few: bool) -> Refit:
+    problem = search.problem
+    law = search.noise.sigma(problem, state)[1] if few or search.noise.known else None
+    return Refit(problem.usage_price if few else FREE, law, few)
 
 
 def _by_usage(search: Search, state: State) -> State:
