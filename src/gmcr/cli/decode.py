@@ -14,6 +14,7 @@ from gmcr.cli.options import (
     Data,
     Json,
     Memory,
+    Metadata,
     Orientation,
     SamplesIn,
     Sheets,
@@ -53,6 +54,7 @@ def decode(
     confidence: Annotated[bool, option(CONFIDENCE, "--confidence/--no-confidence")] = True,
     samples_in: Orientation = SamplesIn.auto,
     sheets: Sheets = False,
+    metadata: Metadata = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -82,7 +84,7 @@ def decode(
     if pool.is_dir():
         named = {j: match.name for j, match in folder.matches().items() if match.name}
         known = replace(known, names=tuple(named.get(j, name) for j, name in enumerate(known.names)))
-    measured = samples_of(data, samples_in, memory, sheets)
+    measured = samples_of(data, samples_in, memory, sheets, metadata=metadata)
     table = measured.after(folder.chain())
     check_same_axis(table.axis, known.axis, "the pool")
     table = table.ordered_as(known.channels, "the pool")

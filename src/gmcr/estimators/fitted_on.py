@@ -39,7 +39,10 @@ def at_count(model: GMCR, count: Any, D: Any) -> GMCR:
     """The model fitted anew with the count told, and all else as it was; the same object for the same count."""
     count = check_whole(count, "n_components")
     kept = model._fitted_on
-    if kept is None and model._told_to_fit:
+    given = None if kept is None else {name: getattr(kept, name) for name in kept.told}
+    if given is None:
+        given = _stored(model)
+    if given is None:
         told = " and ".join(model._told_to_fit)
         raise InputError(
             f"n_components={count} needs what else was given to fit ({told}), which a model from a file or a "
@@ -57,13 +60,22 @@ def at_count(model: GMCR, count: Any, D: Any) -> GMCR:
         return model
     if count not in model._others:
         other = type(model)(**(parameters | {"n_components": count, "max_components": None, "r2_band": None}))
-        if kept is None:
-            other.fit(D)
-        else:
-            given = {name: getattr(kept, name) for name in kept.told}
-            other.fit(kept.D, **given)
+        other.fit(D if kept is None else kept.D, **given)
         model._others[count] = other
     return model._others[count]
+
+
+def _stored(model: GMCR) -> dict[str, Any] | None:
+    """What came to `fit` beside the samples, of a model from a file: runs and order are in it, nothing else is.
+
+    Where replicates were averaged, the file has those of the means, and not those that were given.
+    """
+    layout, told = model.layout_, model._told_to_fit
+    if set(told) - {"runs", "order"} or (told and model.chain_.averaging is not None):
+        return None
+    return {
+        name: getattr(layout, at) for name, at in (("runs", "labels"), ("order", "order")) if name in told
+    }
 
 
 def _check_the_same(model: GMCR, samples: Any) -> None:
