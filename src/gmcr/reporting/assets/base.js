@@ -1,5 +1,5 @@
-// What all charts share. The page runs base.js, plane.js, cells.js and start.js as one strict script; text from the
-// data only ever becomes textContent.
+// What all charts share. The page runs base.js, plane.js, cells.js, tables.js and start.js as one strict script; text
+// from the data only ever becomes textContent.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const live = document.getElementById("live");
