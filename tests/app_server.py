@@ -19,7 +19,7 @@ from gmcr.app.home import Home
 from gmcr.app.server import Server
 from gmcr.app.state import State
 
-PATIENCE = 120.0  # seconds for what a busy machine does
+PATIENCE = 900.0  # seconds for what a busy machine does
 ENDED = ("done", "failed", "stopped", "lost")
 
 

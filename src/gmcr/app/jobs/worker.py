@@ -34,7 +34,7 @@ def main() -> None:
     began = {"process": os.getpid(), "began": time.time()}
     write_whole(job.path / "process.json", json.dumps(began).encode())
     with suppress(OSError, AttributeError):
-        os.nice(NICE)
+        os.nice(max(NICE - os.nice(0), 0))
     cap_memory(fit_memory(job.order.memory))
     run = Run(job, home, lock)
     signal.signal(signal.SIGINT, run.pass_on)

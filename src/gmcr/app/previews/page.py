@@ -108,6 +108,8 @@ def _for_samples(contents: Contents, measured: Any) -> dict[str, Any]:
         "totals": numbers(total, 6),
         "channels": len(rows),
         "measured": measured is not None,
+        "shape": None if contents.shape is None else list(contents.shape),
+        "pixels": None if contents.pixels is None else contents.pixels.tolist(),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ DRAWN = 12  # samples in the picture
 ROWS, COLUMNS = 8, 8  # of the table
 VALUES = 200  # of a column of metadata, that are shown
 MAP_PIXELS = 20_000
+SAID_IN_PYTHON = re.compile(r"[;:] (?:samples_in|name)=.*?(?=\.?$)")  # how to turn it round, which the page has boxes for
 
 Facts = dict[str, Any]
 
@@ -41,7 +43,7 @@ def reading(table: Table, settings: Facts) -> Facts:
         "negative": int((D < 0).sum()),
         "axis": _axis(table),
         "named": table.channels is not None,
-        "notes": list(table.notes),
+        "notes": [SAID_IN_PYTHON.sub("", note) for note in table.notes],
         "row_label": table.row_label,
         "image": None if table.pixels is None else list(table.pixels.shape),
         "metadata": _metadata(table),
@@ -92,17 +94,17 @@ def steps(table: Table, settings: Facts, folder: Path) -> Facts:
         "warned": [str(one.message) for one in caught],
         "samples": len(after),
         "channels": after.shape[1],
-        "before": as_data(samples_chart("steps-before", "", D[rows], axis, shown, label, falls)),
+        "before": as_data(samples_chart("steps-before", "As measured", D[rows], axis, shown, label, falls)),
     }
     if chain.averaging is None:
         told["after"] = as_data(
-            samples_chart("steps-after", "", after[rows], axis[chain.kept], shown, label, falls)
+            samples_chart("steps-after", "After the steps", after[rows], axis[chain.kept], shown, label, falls)
         )
     else:
         rows = evenly(len(after), BEFORE_AND_AFTER)
         means = [str((chain.names_after or range(len(after)))[m]) for m in rows]
         told["after"] = as_data(
-            samples_chart("steps-after", "", after[rows], axis[chain.kept], means, label, falls)
+            samples_chart("steps-after", "After the steps", after[rows], axis[chain.kept], means, label, falls)
         )
     return cleaned(plain(told))
 
@@ -137,7 +139,7 @@ def _picture(table: Table) -> Any:
     falls = axis is not None and _falls(table)
     names = [_names(table)[m] for m in rows]
     label = _label(table) if axis is not None else "channel"
-    return samples_chart("read", "", table.samples[rows], axis, names, label, falls)
+    return samples_chart("read", "Samples as they were read", table.samples[rows], axis, names, label, falls)
 
 
 def _first(table: Table) -> Facts:
@@ -190,4 +192,4 @@ def _image(table: Table) -> Facts | None:
         warnings.simplefilter("ignore", RuntimeWarning)  # pixels without data
         picture[np.flatnonzero(table.pixels.kept)] = np.nanmean(table.samples, axis=1)
     small = block_means(picture.reshape(height, width), MAP_PIXELS)
-    return as_data(Maps("read-map", "", f"{height} x {width} pixels", "mean", ("mean",), small[None]))
+    return as_data(Maps("read-map", "Mean over the channels", f"{height} x {width} pixels", "mean", ("mean",), small[None]))

@@ -118,7 +118,7 @@ class Chart {
 
   render() {
     this.drawn = this.plot.clientWidth;
-    this.width = this.drawn || 640;
+    this.width = Math.max(this.drawn || 640, 160);
     this.paint();
   }
 
