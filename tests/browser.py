@@ -20,7 +20,17 @@ NEEDED = "GMCR_BROWSER_NEEDED"  # set where a browser that is not there is a fai
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PACKAGE = "chromium"  # Debian's
 PATIENCE = 60.0  # seconds for an answer on a busy machine
-KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "End": 35}
+KEYS = {
+    "Tab": 9,
+    "Enter": 13,
+    "Escape": 27,
+    " ": 32,
+    "ArrowLeft": 37,
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowDown": 40,
+    "End": 35,
+}
 
 
 def find_chromium():
@@ -111,7 +121,9 @@ class Browser:
     def __init__(self, wire):
         self.wire = wire
         self.target = wire.call(None, "Target.createTarget", url="about:blank")["targetId"]
-        self.session = wire.call(None, "Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
+        self.session = wire.call(None, "Target.attachToTarget", targetId=self.target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
 
@@ -193,11 +205,53 @@ class Browser:
         node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
         self.call("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
 
+    def wait_for_frame(self):
+        """What a frame with a report shows, and whether a script in it reaches the page around it."""
+        self.call("DOM.enable")
+        until = time.monotonic() + PATIENCE
+        while True:
+            frames = self.call("Page.getFrameTree")["frameTree"].get("childFrames", [])
+            targets = self.wire.call(None, "Target.getTargets")["targetInfos"]
+            framed = [one for one in targets if one["type"] == "iframe"]
+            if framed or frames:
+                break
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        script = """(() => {
+          let reached = "nothing";
+          try { reached = parent.document.title; } catch {}
+          try { reached = localStorage.length + " of the storage"; } catch {}
+          try { reached = document.cookie ? "cookies" : reached; } catch {}
+          return { heading: document.querySelector("h1")?.textContent, reached };
+        })()"""
+        if framed:
+            session = self.wire.call(
+                None, "Target.attachToTarget", targetId=framed[0]["targetId"], flatten=True
+            )
+            call = lambda method, **given: self.wire.call(session["sessionId"], method, **given)  # noqa: E731
+            world = {}
+        else:
+            call = self.call
+            made = self.call("Page.createIsolatedWorld", frameId=frames[0]["frame"]["id"])
+            world = {"contextId": made["executionContextId"]}
+        while True:
+            answer = call("Runtime.evaluate", expression=script, returnByValue=True, **world)["result"][
+                "value"
+            ]
+            if answer.get("heading"):
+                return answer
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
     def type(self, text):
         self.call("Input.insertText", text=text)
 
     def told(self, *methods):
         return [event["params"] for event in self.events if event.get("method") in methods]
+
+    def screenshot_of_screen(self, path):
+        """What a reader sees without scrolling further, as a PNG file."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
 
     def screenshot(self, path, width=None, height=None):
         """The page as a PNG file: the whole, or as much as a screen shows."""

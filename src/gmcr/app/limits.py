@@ -1,4 +1,4 @@
-"""How much memory processes may take, and how it is seen to."""
+"""How much memory and time processes may take, and how it is seen to."""
 
 from __future__ import annotations
 
@@ -32,3 +32,13 @@ def cap_memory(size: int) -> None:
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+
+
+def cap_seconds(seconds: float) -> None:
+    """Let this process have so many more seconds of the processor, where a system can."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        most = int(used.ru_utime + used.ru_stime + seconds) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))

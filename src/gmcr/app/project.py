@@ -13,12 +13,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from gmcr.errors import FileError
+from gmcr.errors import FileError, printable
 from gmcr.files import write_whole
 
 DATA, GIVEN, NEW, DECODED, OWN = "data", "given", "new", "decoded", "app"
@@ -30,7 +31,7 @@ MOST_REMEMBERED = 1 << 20  # bytes of a project's settings
 
 
 class Linked(FileError):
-    """A project with a link in it, which could lead anywhere: nothing of it is opened."""
+    """A project with a link in it, which could lead anywhere, or a pipe: nothing of it is opened."""
 
 
 class Project:
@@ -44,13 +45,18 @@ class Project:
         self.own = path / OWN
 
     def check(self) -> Project:
-        """The project, if nothing in it is a link: whoever opens it or writes to it stays within it."""
-        for folder, folders, files in os.walk(self.path):
-            for name in (*folders, *files):
-                if os.path.islink(os.path.join(folder, name)):
-                    raise Linked(
-                        f"{self.name} holds a link, {name!r:.60}, which may lead out of it; remove it."
-                    )
+        """The project, if it holds files and folders alone: whoever opens it or writes to it stays within it."""
+        folders = [self.path]
+        while folders:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(Path(entry.path))
+                    elif not entry.is_file(follow_symlinks=False):
+                        told = (
+                            f"{self.name} holds {entry.name!r:.60}, which is no file but a link or the like"
+                        )
+                        raise Linked(f"{told} and may lead out of it; remove it.")
         return self
 
     # What it remembers
@@ -59,7 +65,8 @@ class Project:
         """Title, settings and the like; what a stranger made of the file is no project's."""
         path = self.own / SETTINGS
         try:
-            if path.is_symlink() or path.stat().st_size > MOST_REMEMBERED:
+            found = path.lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_REMEMBERED:
                 return {}
             told = json.loads(path.read_bytes())
         except (OSError, ValueError, RecursionError):
@@ -75,7 +82,7 @@ class Project:
     @property
     def title(self) -> str:
         told = self.remembered().get("title")
-        return told[:200] if isinstance(told, str) and told else self.name
+        return printable(told[:200] if isinstance(told, str) and told else self.name)
 
     @property
     def settings(self) -> dict[str, Any]:

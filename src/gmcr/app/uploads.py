@@ -22,7 +22,7 @@ MOST_FILES = 20_000
 LEFT = 1 << 30  # bytes of the disk that are nobody's
 LONGEST = 200  # bytes of a name
 DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
-REFUSED = set('/\\:*?|"\0')  # what means something in a path, here or on another system
+REFUSED = set('/\\:*?|"\0\ufffd')  # what means something in a path, here or elsewhere; what was no text
 
 
 class TooLarge(Exception):

@@ -12,13 +12,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gmcr.app.limits import cap_memory, read_memory
+from gmcr.app.limits import cap_memory, cap_seconds, read_memory
 from gmcr.app.previews import pictures
 from gmcr.asking.samples import Reading
 from gmcr.asking.wrong import WrongOption
 from gmcr.errors import GMCRError
+from gmcr.io.limits import held
 from gmcr.io.table import Table
 
+# Seconds of the processor for one answer, and further ones for each MB of the data: many times what any file
+# takes.
+SECONDS, PER_MB = 60.0, 10.0
 READING = ("samples_in", "sheets", "unit", "metadata")
 
 
@@ -50,9 +54,10 @@ def main() -> None:
     os.dup2(2, 1)  # what a package prints is no answer
     data = Path(sys.argv[1])
     cap_memory(read_memory(data))
-    child = Child()
+    child, seconds = Child(), SECONDS + PER_MB * held(data) / 1e6
     for line in sys.stdin.buffer:
         try:
+            cap_seconds(seconds)
             told = child.answer(json.loads(line))
         except WrongOption as error:
             told = {"error": "said", "sentence": str(error)}

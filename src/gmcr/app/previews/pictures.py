@@ -26,7 +26,9 @@ DRAWN = 12  # samples in the picture
 ROWS, COLUMNS = 8, 8  # of the table
 VALUES = 200  # of a column of metadata, that are shown
 MAP_PIXELS = 20_000
-SAID_IN_PYTHON = re.compile(r"[;:] (?:samples_in|name)=.*?(?=\.?$)")  # how to turn it round, which the page has boxes for
+SAID_IN_PYTHON = re.compile(
+    r"[;:] (?:samples_in|name)=.*?(?=\.?$)"
+)  # how to turn it round, which the page has boxes for
 
 Facts = dict[str, Any]
 
@@ -98,13 +100,17 @@ def steps(table: Table, settings: Facts, folder: Path) -> Facts:
     }
     if chain.averaging is None:
         told["after"] = as_data(
-            samples_chart("steps-after", "After the steps", after[rows], axis[chain.kept], shown, label, falls)
+            samples_chart(
+                "steps-after", "After the steps", after[rows], axis[chain.kept], shown, label, falls
+            )
         )
     else:
         rows = evenly(len(after), BEFORE_AND_AFTER)
         means = [str((chain.names_after or range(len(after)))[m]) for m in rows]
         told["after"] = as_data(
-            samples_chart("steps-after", "After the steps", after[rows], axis[chain.kept], means, label, falls)
+            samples_chart(
+                "steps-after", "After the steps", after[rows], axis[chain.kept], means, label, falls
+            )
         )
     return cleaned(plain(told))
 
@@ -192,4 +198,8 @@ def _image(table: Table) -> Facts | None:
         warnings.simplefilter("ignore", RuntimeWarning)  # pixels without data
         picture[np.flatnonzero(table.pixels.kept)] = np.nanmean(table.samples, axis=1)
     small = block_means(picture.reshape(height, width), MAP_PIXELS)
-    return as_data(Maps("read-map", "Mean over the channels", f"{height} x {width} pixels", "mean", ("mean",), small[None]))
+    return as_data(
+        Maps(
+            "read-map", "Mean over the channels", f"{height} x {width} pixels", "mean", ("mean",), small[None]
+        )
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -16,7 +17,8 @@ from gmcr.app.settings import READING, told
 
 MOST = 3  # processes at once; the one that was asked longest ago goes
 IDLE = 120.0  # seconds after which one that nobody asks goes
-PATIENCE = 120.0  # seconds for an answer
+PATIENCE = 1_800.0  # seconds by the clock for an answer; what is allowed of the processor is in child.py
+OUT_OF_TIME = -getattr(signal, "SIGXCPU", 99)
 LARGEST = 32 << 20  # bytes of an answer
 
 
@@ -39,8 +41,7 @@ class Reader:
                 self.end()
                 return b'{"error":"slow"}'
             except (OSError, ValueError, asyncio.IncompleteReadError):
-                self.end()  # it was killed, most likely for the memory that it took
-                return b'{"error":"memory"}'
+                return await self._why()
         self.asked = time.monotonic()
         return answer
 
@@ -66,6 +67,15 @@ class Reader:
         if not 0 <= length <= LARGEST:
             raise ValueError("the answer is too long")
         return await self.process.stdout.readexactly(length)
+
+    async def _why(self) -> bytes:
+        """Why there is no answer: its time was over, or it was not given the memory that it asked for."""
+        code = None
+        if self.process is not None:
+            with suppress(TimeoutError):
+                code = await asyncio.wait_for(self.process.wait(), 1.0)
+        self.end()
+        return b'{"error":"slow"}' if code == OUT_OF_TIME else b'{"error":"memory"}'
 
     def end(self) -> None:
         if self.process is not None and self.process.returncode is None:

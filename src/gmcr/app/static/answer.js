@@ -18,6 +18,7 @@ export async function answer(tools) {
   const body = el("div", { id: "report" });
   const jobs = el("div", { id: "answer-jobs" });
   const rest = el("div", {});
+  const further = el("section", {}, el("h2", {}, t("answer.further")), rest);
   let count = null; // that is asked for; null is the run's own
   let shown = null; // the page that is shown
   let own = null; // the run's own page, which tells what counts there are
@@ -69,7 +70,7 @@ export async function answer(tools) {
     } }, one.link))));
     const top = answerBlock(page);
     const differ = runsBlock(page);
-    body.replaceChildren(top, ...(looking ? [looking.node] : []),
+    body.replaceChildren(top, further, ...(looking ? [looking.node] : []),
       ...(differ ? [section(t("runs.differ"), el("p", { class: "note" }, t("runs.differ.hint")), table(t("runs.differ"), [t("reading.run"), t("answer.component"), t("runs.area"), t("runs.times")], differ.rows))] : []),
       el("nav", { class: "parts", "aria-label": t("answer.parts") }, links));
     // What is below the first screen is laid out after that was drawn
@@ -261,5 +262,5 @@ export async function answer(tools) {
   if (tools.facts().pages.includes(null)) own = await pageOf(null);
   beside();
   await show();
-  return { nodes: [bar, jobs, body, el("section", {}, el("h2", {}, t("answer.further")), rest)], update };
+  return { nodes: [bar, jobs, body], update };
 }

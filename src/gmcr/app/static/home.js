@@ -21,7 +21,7 @@ export async function home(open) {
   async function update() {
     const told = await api.overview();
     where.textContent = t("home.folder", { folder: told.folder });
-    const lines = told.projects.map((one) => card(one, open));
+    const lines = told.projects.map(card);
     const texts = lines.map((line) => line.textContent).join("\n");
     if (list.dataset.texts === texts) return;
     list.dataset.texts = texts;
@@ -32,13 +32,12 @@ export async function home(open) {
   return { nodes: [start, el("section", {}, el("h2", {}, t("home.projects")), list, where)], update };
 }
 
-function card(one, open) {
+function card(one) {
   const state = one.working.length ? t(`kind.${one.working[0]}`) : one.run ? t("home.fitted") : one.data ? t("home.given") : t("home.empty");
   const link = el("a", { href: `#/p/${encodeURIComponent(one.project)}/` }, one.title);
   const when = one.changed ? new Date(1000 * one.changed).toLocaleString(document.documentElement.lang) : "";
   const remove = button(t("home.remove"), () => {
     if (confirm(t("home.remove.sure", { title: one.title }))) trying(() => api.remove(one.project).then(() => say(t("home.removed"))));
   }, { "aria-label": t("home.remove.label", { title: one.title }), class: "quiet" });
-  void open;
   return el("li", {}, link, el("span", { class: "state" }, state), el("span", { class: "note" }, when), remove);
 }

@@ -2,7 +2,7 @@
 
 import { data, recolour } from "/static/charts.js";
 import * as api from "/static/api.js";
-import { button, el, say, sentence, t, trying } from "/static/dom.js";
+import { el, say, sentence, t, trying } from "/static/dom.js";
 import * as stream from "/static/stream.js";
 import { home } from "/static/home.js";
 import { VIEWS, done } from "/static/views.js";
@@ -15,7 +15,12 @@ let facts = null; // the project as it was last told
 
 function address() {
   const parts = location.hash.replace(/^#\/?/, "").split("/");
-  return parts[0] === "p" && parts[1] ? { name: decodeURIComponent(parts[1]), way: parts[2] || "" } : { name: null, way: "" };
+  try {
+    if (parts[0] === "p" && parts[1]) return { name: decodeURIComponent(parts[1]), way: parts[2] || "" };
+  } catch {
+    // no address of ours
+  }
+  return { name: null, way: "" };
 }
 
 export const link = (name, way) => `#/p/${encodeURIComponent(name)}/${way}`;
@@ -217,4 +222,3 @@ addEventListener("hashchange", () => {
 });
 await show(false);
 document.documentElement.dataset.ready = "yes";
-void button;

@@ -1,7 +1,7 @@
 // Steps before unmixing, with a few samples before and after them.
 
 import * as api from "/static/api.js";
-import { button, el, section, sentence, settled, t, trying } from "/static/dom.js";
+import { button, el, section, sentence, t, trying } from "/static/dom.js";
 import { sendAll } from "/static/drop.js";
 import { check, choice, group, text, whole } from "/static/forms.js";
 import { figure, ranges } from "/static/pictures.js";
@@ -128,4 +128,3 @@ export async function prepare(tools) {
     end: () => asking?.abort(),
   };
 }
-void settled;

@@ -2,7 +2,7 @@
 
 import * as api from "/static/api.js";
 import { dropZone, sendAll } from "/static/drop.js";
-import { button, el, fold, has, section, sentence, t, table, trying } from "/static/dom.js";
+import { button, el, fold, section, sentence, t, table, trying } from "/static/dom.js";
 import { check, choice, group, text } from "/static/forms.js";
 import { figure } from "/static/pictures.js";
 
@@ -57,7 +57,7 @@ export async function dataView(tools) {
       el("section", {}, el("h1", {}, t("reading.title")), el("p", { class: "lead" }, `${what} ${axis}`),
         found.missing ? el("p", {}, t("reading.missing", { n: found.missing.toLocaleString() })) : null,
         found.runs_error ? el("p", { class: "wrong", role: "alert" }, found.runs_error) : null,
-        fold(t("reading.notes"), el("ul", {}, found.notes.map((note) => el("li", {}, note)))),
+        fold(t("reading.notes"), el("ul", { class: "notes" }, found.notes.map((note) => el("li", {}, note)))),
         el("p", {}, t("reading.right")),
         el("div", { class: "tools" }, button(t("reading.on.steps"), () => tools.go("steps"), { class: "main" }), button(t("reading.on.fit"), () => tools.go("fit")))),
       first,
@@ -100,6 +100,5 @@ function missing(tools) {
       dispatchEvent(new Event("hashchange"));
     }
   }), { title: t("home.drop"), hint: t("home.formats") }));
-  void has;
   return box;
 }

@@ -1,7 +1,7 @@
 // Unmix: what is told of it, how far it is, and how it ended.
 
 import * as api from "/static/api.js";
-import { button, el, fold, section, sentence, spoken, t, table, trying, has } from "/static/dom.js";
+import { button, el, fold, section, sentence, spoken, t, trying, has } from "/static/dom.js";
 import { sendAll } from "/static/drop.js";
 import { check, choice, group, text, whole } from "/static/forms.js";
 import { knownForm } from "/static/known.js";
@@ -31,7 +31,7 @@ export async function unmix(tools) {
     }
     was = now;
     status.replaceChildren(...(job ? shown(job) : []));
-    start.disabled = Boolean(job && isActive(job));
+    start.disabled = below.disabled = Boolean(job && isActive(job));
   }
 
   function shown(job) {
@@ -55,9 +55,9 @@ export async function unmix(tools) {
     ticking = setInterval(tell, 1000);
     const last = job.progress.filter((one) => one.solution).at(-1)?.solution;
     const found = last ? el("p", { role: "status" }, t("fit.found", { count: last.count, r2: (100 * last.r2).toFixed(2) })) : null;
-    const keep = last ? button(t("fit.keep"), () => stop(job, true)) : null;
+    const keep = last ? button(t("fit.keep"), () => stop(job, true), { id: "keep" }) : null;
     return el("section", {}, el("h2", {}, t("fit.running")), el("p", { role: "status", class: "stage" }, t(has(`fit.stage.${stage}`) ? `fit.stage.${stage}` : "fit.stage.fitting")),
-      el("progress", { "aria-label": t("fit.running") }), time, found, path(job), el("div", { class: "tools" }, keep, button(t("fit.cancel"), () => stop(job, false))), el("p", { class: "note" }, t("fit.leave")));
+      el("progress", { "aria-label": t("fit.running") }), time, found, path(job), el("div", { class: "tools" }, keep, button(t("fit.cancel"), () => stop(job, false), { id: "cancel" })), el("p", { class: "note" }, t("fit.leave")));
   }
 
   const stop = (job, keep) => trying(() => api.stop(facts.project, job.job, keep).then(() => tools.refresh()));
@@ -70,6 +70,7 @@ export async function unmix(tools) {
   }
 
   const start = button(t("fit.start"), () => begin(), { class: "main", id: "start" });
+  const below = button(t("fit.start"), () => begin());
 
   async function draw() {
     const { settings } = tools.facts();
@@ -96,7 +97,7 @@ export async function unmix(tools) {
           whole("background", settings, change, { least: 0, most: 100 }),
           choice("disturbances", settings, change, [["", t("choice.disturbances.keep")], ["tell", t("choice.disturbances.tell")], ["mask", t("choice.disturbances.mask")]])),
         group(t("fit.search"), whole("k_max", settings, change), whole("starts", settings, change), whole("seed", settings, change, { least: 0, most: 4294967295 }), check("closure", settings, change))),
-      el("div", { class: "tools" }, start));
+      el("div", { class: "tools" }, below));
   }
 
   function library(settings) {
@@ -116,7 +117,7 @@ export async function unmix(tools) {
 
   await draw();
   update();
-  return { nodes: [el("section", {}, el("h1", {}, t("fit.title")), el("p", { class: "lead" }, t("fit.lead"))), status, form], update, end: () => clearInterval(ticking) };
+  return { nodes: [el("section", {}, el("h1", {}, t("fit.title")), el("p", { class: "lead" }, t("fit.lead")), el("div", { class: "tools" }, start)), status, form], update, end: () => clearInterval(ticking) };
 }
 
 // Why a job failed, in a sentence
@@ -146,4 +147,3 @@ export function jobLine(tools, job) {
   if (job.state === "failed" || job.state === "lost") return el("p", { class: "wrong", role: "alert" }, `${t(`kind.${job.kind}.failed`)} ${reason(job)}`);
   return null;
 }
-void table;
