@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from scipy.optimize import minimize_scalar
 from torch import nn
-from torch.nn.utils.rnn import pad_sequence
 
 from counting_tables import NOT_SOUGHT, scales
 from gmcr.counting.net import REGIMES, Net, inputs, regime
@@ -24,7 +23,7 @@ from gmcr.counting.net import REGIMES, Net, inputs, regime
 Table = dict[str, Any]
 Judged = tuple[Net, list[Table]]  # a net, and tables that it never saw
 SEEN, ABOUT = 64, 5  # numbers that a member sees in a count's evidence, and counts that it looks at together
-EPOCHS, BATCH, SORTED = 20, 128, 16  # batches, and how many of them are sorted by length together
+EPOCHS, BATCH, SORTED = 30, 128, 16  # batches, and how many of them are sorted by length together
 RATE, DECAY = 3e-3, 1e-2
 BY_SEARCH = "of many", "counts"  # kinds of which the search tells most,
 SHOWN = 4  # and how often each of them is shown
@@ -42,11 +41,10 @@ class Member(nn.Module):
         self.own = nn.Linear(2 * columns, SEEN)
         self.about = nn.ModuleList(nn.Conv1d(SEEN, SEEN, ABOUT, padding=ABOUT // 2) for _ in range(2))
         self.last = nn.Linear(2 * SEEN, 1, bias=False)
-        self.dropped = nn.Dropout(LEFT_OUT)
 
     def forward(self, seen: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
         if self.training:
-            kept = (torch.rand(len(seen), 1, seen.shape[2] // 2) >= COLUMNS_LEFT_OUT).float()
+            kept = kept_of((len(seen), 1, seen.shape[2] // 2), COLUMNS_LEFT_OUT)
             seen = seen * torch.cat([kept, kept], dim=2)
         z = self.dropped(torch.relu(self.own(seen))) * there[..., None]
         c = self.of_those_about(z, 0) * there[..., None]
@@ -56,6 +54,9 @@ class Member(nn.Module):
     def of_those_about(self, z: torch.Tensor, time: int) -> torch.Tensor:
         return self.dropped(torch.relu(self.about[time](z.transpose(1, 2))).transpose(1, 2))
 
+    def dropped(self, z: torch.Tensor) -> torch.Tensor:
+        return z * kept_of(z.shape, LEFT_OUT) / (1.0 - LEFT_OUT) if self.training else z
+
     def as_arrays(self) -> dict[str, np.ndarray]:
         return {
             "own": _array(self.own.weight).T,
@@ -64,6 +65,11 @@ class Member(nn.Module):
             "about_bias": np.stack([_array(conv.bias) for conv in self.about]),
             "last": _array(self.last.weight)[0],
         }
+
+
+def kept_of(shape: Sequence[int], left_out: float) -> torch.Tensor:
+    """One where a number is kept, 0 where it is left out at random."""
+    return (torch.rand(*shape) >= left_out).float()
 
 
 def _array(weights: torch.Tensor) -> np.ndarray:
@@ -155,15 +161,18 @@ def member(seen: list[torch.Tensor], true: torch.Tensor, seed: int) -> Member:
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     net = Member(seen[0].shape[1] // 2)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY, fused=True)
     steps = EPOCHS * -(-len(seen) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, steps)
+    # All candidates one under the other, and a row of zeros that fills up what is shorter.
+    lengths = np.array([len(one) for one in seen])
+    first, rows = np.cumsum(lengths) - lengths, torch.cat([*seen, torch.zeros_like(seen[0][:1])])
     for _ in range(EPOCHS):
-        for batch in batches([len(one) for one in seen], rng):
-            there = pad_sequence(
-                [torch.ones(len(seen[n]), dtype=torch.bool) for n in batch], batch_first=True
-            )
-            scores = net(pad_sequence([seen[n] for n in batch], batch_first=True), there)
+        for batch in batches(lengths, rng):
+            place = np.arange(lengths[batch].max())
+            there = place < lengths[batch, None]
+            chosen = np.where(there, first[batch, None] + place, len(rows) - 1)
+            scores = net(rows[torch.as_tensor(chosen)], torch.as_tensor(there))
             optimiser.zero_grad()
             nn.functional.cross_entropy(scores, true[batch]).backward()
             optimiser.step()
@@ -171,12 +180,10 @@ def member(seen: list[torch.Tensor], true: torch.Tensor, seed: int) -> Member:
     return net.eval()
 
 
-def batches(lengths: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
+def batches(lengths: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
     """All tables in random batches of about the same number of candidates."""
     order = rng.permutation(len(lengths))
     groups = np.split(order, range(SORTED * BATCH, len(order), SORTED * BATCH))
-    by_length = np.concatenate(
-        [group[np.argsort(np.array(lengths)[group], kind="stable")] for group in groups]
-    )
+    by_length = np.concatenate([group[np.argsort(lengths[group], kind="stable")] for group in groups])
     found = np.split(by_length, range(BATCH, len(order), BATCH))
     return [found[n] for n in rng.permutation(len(found))]

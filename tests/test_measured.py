@@ -54,6 +54,10 @@ def test_each_disturbance_alone(name):
         seen.append(name in made.kinds)
         if name in ("closure", "wide range"):  # of the amounts: the model still holds
             np.testing.assert_allclose(made.D, made.C @ made.S, atol=1e-3)
+        elif seen[-1] and name == "counting":
+            np.testing.assert_array_equal(made.D, np.round(made.D))
+            np.testing.assert_allclose(made.C, made.C.max() / plain.C.max() * plain.C)
+            assert made.D.max() == pytest.approx(made.kinds[name], abs=6 * made.sigma.max())
         elif seen[-1] and name not in (
             "correlated noise",
             "correlated samples",

@@ -17,6 +17,7 @@ from gmcr.noise import Instrument
 from gmcr.validation import FloatArray
 
 Change = Callable[[Generator, FloatArray], tuple[FloatArray, float]]
+COUNTING = "counting"  # readings that are whole numbers
 
 
 def _between(rng: Generator, low: float, high: float) -> float:
@@ -175,6 +176,30 @@ def _with_seam(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
     ), size
 
 
+def _with_offset(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """Each sample lifted by chance, as a whole or along a line, or either way along something smooth."""
+    m, d = clean.shape
+    size, x, way = _between(rng, 1e-3, 0.1), np.linspace(-1.0, 1.0, d), int(rng.integers(3))
+    along = (np.ones(d), x, 2.0 * _smooth(rng, d, 0.2))[way]
+    either_way = way == 2 or rng.random() < 0.7
+    lift = rng.standard_normal((m, 1)) if either_way else rng.lognormal(-1.0, 0.7, (m, 1))
+    return clean + size * clean.max() * lift * along, size
+
+
+def _with_scattered_light(rng: Generator, clean: FloatArray) -> tuple[FloatArray, float]:
+    """Light scattered at the wavelength of the excitation and at twice that, about as strong as the signal."""
+    m, d = clean.shape
+    size, settings = _between(rng, 2e-2, 0.5), int(np.clip(rng.integers(4, 13), 1, m))
+    setting = (np.arange(m) % settings) / settings
+    first = rng.uniform(-0.4, 0.2) * d + rng.uniform(0.3, 0.8) * d * setting
+    width, weaker = d * rng.uniform(0.01, 0.03) + 0.7, rng.uniform(0.0, 0.5)
+    x = np.arange(d) - first[:, None]
+    light = np.exp(-0.5 * (x / width) ** 2) + weaker * np.exp(
+        -0.5 * ((x - rng.uniform(0.4, 0.9) * d) / width) ** 2
+    )
+    return clean + size * clean.max() * rng.lognormal(0, 0.3, (m, 1)) * light, size
+
+
 def _smooth(rng: Generator, d: int, width: float) -> FloatArray:
     """Something smooth and positive along the channels, one at most."""
     along = np.exp(gaussian_filter1d(rng.standard_normal(d), width * d + 0.5) * np.sqrt(width * d + 1.0))
@@ -243,6 +268,19 @@ def _wandering(rng: Generator, shape: tuple[int, int]) -> tuple[FloatArray, floa
     return size * slow / max(float(slow.std()), np.finfo(float).tiny), size
 
 
+def counted(
+    rng: Generator, D: FloatArray, clean: FloatArray, sigma: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """The samples as counts, the standard deviation of each, and how many the highest clean signal gives."""
+    highest = _between(rng, 30.0, 1e5)
+    scale = highest / clean.max()
+    return (
+        rng.poisson(scale * np.maximum(D, 0.0)).astype(float),
+        np.sqrt(np.square(scale * sigma) + scale * np.maximum(clean, 0.0)),
+        highest,
+    )
+
+
 # The readings
 
 
@@ -251,6 +289,17 @@ def _with_spikes(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
     n, D = max(1, int(_between(rng, 1e-4, 2e-3) * D.size)), D.copy()
     D.flat[rng.choice(D.size, n, replace=False)] += D.max() * rng.uniform(0.1, 1.0, n)
     return D, n / D.size
+
+
+def _with_cosmic_rays(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
+    """Spikes of one to three channels, up to three times as high as all signal, in one or many of the samples."""
+    often, (m, d) = _between(rng, 0.02, 0.6), D.shape
+    highest, D, hit = float(np.abs(D).max()), D.copy(), rng.random(m) < often
+    for row in np.union1d(np.flatnonzero(hit), rng.integers(m)):
+        wide = min(int(rng.integers(1, 4)), d)
+        first = int(rng.integers(0, d - wide + 1))
+        D[row, first : first + wide] += highest * rng.uniform(0.05, 3.0) * rng.uniform(0.3, 1.0, wide)
+    return D, often
 
 
 def _digitised(rng: Generator, D: FloatArray) -> tuple[FloatArray, float]:
@@ -336,6 +385,8 @@ CLEAN: dict[str, Change] = {
     "fringes": _with_fringes,
     "ridge": _with_ridge,
     "seam": _with_seam,
+    "offset": _with_offset,
+    "scattered light": _with_scattered_light,
 }
 READINGS: dict[str, Change] = {
     "spikes": _with_spikes,
@@ -343,6 +394,9 @@ READINGS: dict[str, Change] = {
     "digitised": _digitised,
     "clipping": _clipped,
     "threshold": _with_least_told,
+    "cosmic rays": _with_cosmic_rays,
+}
+TREATMENTS: dict[str, Change] = {
     "reference taken off": _less_a_reference,
     "baselines taken off": _with_baselines_off,
     "derivative": _differentiated,
@@ -385,4 +439,8 @@ DISTURBANCES = {
     "baselines taken off": 0.08,
     "derivative": 0.06,
     "to one size": 0.1,
+    "offset": 0.12,
+    "scattered light": 0.06,
+    "cosmic rays": 0.08,
+    COUNTING: 0.12,
 }

@@ -10,7 +10,17 @@ from numpy.random import Generator
 
 from gmcr.errors import InputError
 from gmcr.mixtures.amounts import CONCENTRATIONS, ORDERED, Purity, with_purity
-from gmcr.mixtures.disturbances import AMOUNTS, CLEAN, DISTURBANCES, READINGS, draw_law, draw_noise
+from gmcr.mixtures.disturbances import (
+    AMOUNTS,
+    CLEAN,
+    COUNTING,
+    DISTURBANCES,
+    READINGS,
+    TREATMENTS,
+    counted,
+    draw_law,
+    draw_noise,
+)
 from gmcr.mixtures.profiles import PROFILES, draw_profiles
 from gmcr.noise import Instrument, NoiseLaw
 from gmcr.validation import FloatArray, as_generator, check_whole, require
@@ -75,8 +85,9 @@ def make_measured(
         "baseline", "saturation", "scatter", "drift", "foreign samples", "closure", "wide range",
         "relative noise", "correlated noise", "correlated samples", "heavy tails", "channel noise",
         "error modes", "digitised", "spikes", "clipping", "stray light", "inner filter", "fringes",
-        "ridge", "seam", "hot channels", "sample noise", "wandering", "threshold"; and of what people do to
-        readings: "reference taken off", "baselines taken off", "derivative", "to one size"
+        "ridge", "seam", "hot channels", "sample noise", "wandering", "threshold", "offset",
+        "scattered light", "cosmic rays", "counting" (readings are whole numbers, and C is in counts too); and
+        of what people do to readings: "reference taken off", "baselines taken off", "derivative", "to one size"
 
     Returns
     -------
@@ -122,7 +133,15 @@ def make_measured(
     errors, sigma, how = draw_noise(rng, noise, clean, happens)
     told.update(how)
     D = clean + errors
+    if happens(COUNTING):
+        D, sigma, highest = counted(rng, D, clean, sigma)
+        C, told[COUNTING] = C * (highest / clean.max()), highest
     for name, change in READINGS.items():
+        if happens(name):
+            D, told[name] = change(rng, D)
+    if COUNTING in told:
+        D = np.round(D)
+    for name, change in TREATMENTS.items():
         if happens(name):
             D, told[name] = change(rng, D)
     return Measured(D, C, S, noise, sigma, told)

@@ -12,6 +12,8 @@ import numpy as np
 import scipy.special
 
 from gmcr.counting.net import at_one_scale
+from gmcr.counting.ratios import TINY
+from gmcr.trust.numbers import Numbers
 from gmcr.validation import FloatArray
 
 STORED = "weights.npz"
@@ -52,7 +54,7 @@ class Judge:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Who judges, and what the words mean.
+    """Who judges, and what the words mean. Components are judged first, the answer by what is said of them, too.
 
     answer : right where the count and every profile (cosine 0.98) are; wrong where the count or a profile (below
         0.9) is
@@ -69,6 +71,14 @@ class Learned:
     words: np.ndarray
     rates: np.ndarray
 
+    def of_components(self, numbers: Numbers) -> FloatArray:
+        """The chances of each component: (components, 3)."""
+        return self.component.chances(numbers.table | numbers.components)
+
+    def of_answer(self, numbers: Numbers) -> FloatArray:
+        """The chances of the answer as a whole: (3,)."""
+        return self.answer.chances(numbers.table | of_all(self.of_components(numbers)))[0]
+
     def as_arrays(self) -> dict[str, Any]:
         arrays = {
             f"{part} {field.name}": getattr(getattr(self, part), field.name)
@@ -84,6 +94,17 @@ class Learned:
             for part in ("answer", "component")
         )
         return cls(answer, component, arrays["limits"], arrays["words"], arrays["rates"])
+
+
+def of_all(chances: FloatArray) -> dict[str, float]:
+    """What the chances of the components (components, 3) say of the answer: numbers beside those of its table."""
+    right = np.log(np.maximum(chances[:, RIGHT], TINY))
+    return {
+        "components: all right": float(right.sum()),
+        "components: least right": float(right.min()),
+        "components: mean right": float(chances[:, RIGHT].mean()),
+        "components: most wrong": float(chances[:, WRONG].max()),
+    }
 
 
 @cache

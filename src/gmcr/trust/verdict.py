@@ -129,7 +129,7 @@ def trusted(answer: Answer, names: Sequence[str] | None = None, learned: Learned
     # It takes a while: a check by itself, and not one of the numbers that answers are judged by.
     confidence = answer.decoding.confidence
     numbers.table[SUPPORTS] = np.nan if confidence is None else float(np.mean(confidence))
-    chances = learned.answer.chances(numbers.table)[0]
+    chances = learned.of_answer(numbers)
     rows = [_unweighed(row, answer) for row in _rows(numbers, chances, learned)]
     return Trust(
         verdict=_weakest_of(rows),
@@ -191,8 +191,7 @@ def _unweighed(row: dict[str, str], answer: Answer) -> dict[str, str]:
 def _components(
     numbers: Numbers, learned: Learned, names: Sequence[str] | None, n_components: int
 ) -> pd.DataFrame:
-    columns = numbers.table | numbers.components
-    chances = learned.component.chances(columns)
+    chances = learned.of_components(numbers)
     words = [together(p, learned.words[1]) for p in chances]
     named = names or [f"component {j + 1}" for j in range(n_components)]
     todo = [_advice(numbers.components, j) for j in range(n_components)]
