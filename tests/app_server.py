@@ -61,7 +61,7 @@ class Client:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in self.headers(method, **changes).items():
                 connection.putheader(name, value)
-            if body is not None and "transfer_encoding" not in changes:
+            if body is not None and not {"transfer_encoding", "content_length"} & set(changes):
                 connection.putheader("content-length", str(len(body)))
             connection.endheaders(body)
             answer = connection.getresponse()
@@ -144,7 +144,7 @@ def threaded(folder):
         server.should_exit = True
         thread.join(PATIENCE)
         for job in state.queue.jobs():
-            job.signal(keep=False)
+            job.ask_to_end(keep=False)
 
 
 class Process:

@@ -88,7 +88,7 @@ const audit = {
 
   // Texts without the mark that every text of the file of texts has, where they come from no data
   unmarked(mark) {
-    const data = "script, noscript, svg, td, th, pre, .brand, datalist, option, figure, .notes, .did, [data-from-file]";
+    const data = "script, noscript, svg, td, th, pre, time, .brand, datalist, option, figure, .notes, .did, [data-from-file]";
     const loose = (text) => /[a-z]{2}/i.test(text) && !text.includes(mark);
     const spoken = [...document.querySelectorAll("main [aria-label], main [placeholder]")].filter((one) => audit.seen(one) && !one.closest("figure"));
     const words = spoken.flatMap((one) => [one.getAttribute("aria-label"), one.getAttribute("placeholder")].filter(Boolean));

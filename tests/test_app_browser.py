@@ -15,6 +15,8 @@ from gmcr import GMCR, make_mixtures
 from gmcr.app import language
 from gmcr.cli.app import main
 
+pytestmark = pytest.mark.usefixtures("jobs_without_figures")
+
 READY = "document.documentElement?.dataset.ready == 'yes'"
 WHOLE = "document.querySelector('#report')?.dataset.whole == 'yes'"
 WAYS = ["data", "steps", "fit", "answer", "new", "take"]
@@ -76,12 +78,15 @@ def entered(browser, app):
 
 @pytest.fixture(autouse=True)
 def quiet(request):
-    """Nothing goes wrong in the page without a word, and no text from a file is run."""
+    """Nothing goes wrong in the page without a word, no text from a file is run, and nobody else is asked."""
     yield
     if "entered" in request.fixturenames:
         page = request.getfixturevalue("entered")
         assert page.run("typeof hacked") == "undefined"
         assert page.run("document.querySelectorAll('main img, main b b').length") == 0
+        asked = {one["request"]["url"] for one in page.told("Network.requestWillBeSent")}
+        here = f"http://{request.getfixturevalue('app').address}/"
+        assert not [one for one in asked if not one.startswith((here, "file:", "data:", "blob:"))]
         told = [one for one in page.told(*SAID) if "ERR_CONNECTION" not in json.dumps(one)]
         page.events.clear()
         assert not [one for one in told if "422" not in json.dumps(one) and "404" not in json.dumps(one)]
@@ -182,6 +187,7 @@ def test_spectra_in_a_csv(entered, app, files, tmp_path):
     page.wait("location.hash.endsWith('/answer')", PATIENCE)
     page.wait(WHOLE, PATIENCE)
     other.wait("location.hash.endsWith('/answer') || document.querySelector('#fit-status a')", PATIENCE)
+    other.close()
     run = command(files / "<b>spectra.csv", tmp_path / "run", "--range", "420:690")
     assert same_run(folder, run)
     found = pd.read_csv(run / "concentrations.csv", index_col=0)
@@ -267,7 +273,6 @@ def test_spectra_in_a_csv(entered, app, files, tmp_path):
     framed = page.wait_for_frame()
     assert framed["heading"].startswith(f"{found.shape[1]} component")
     assert framed["reached"] == "nothing"
-    other.close()
 
 
 def drag(page, selector, begin_, end):
@@ -342,7 +347,7 @@ def test_an_image_on_a_narrow_dark_screen(entered, app, files, tmp_path):
     try:
         project = begin(page, files / "image.npy")
         assert "6 × 8 pixels" in page.run("document.querySelector('main .lead').textContent")
-        assert page.run("document.documentElement.dataset.theme") == "dark"
+        page.wait("document.documentElement.dataset.theme == 'dark'")
         for way in ("data", "steps", "fit"):
             go(page, way)
             page.wait("document.querySelector('main h1')", PATIENCE)
@@ -371,6 +376,7 @@ def test_an_image_on_a_narrow_dark_screen(entered, app, files, tmp_path):
     finally:
         page.call("Emulation.setEmulatedMedia", features=[])
         page.size(1280)
+    check_light(page, project)
 
 
 def test_a_reaction_with_the_keyboard_alone(entered, app, files, tmp_path):
@@ -480,16 +486,15 @@ def check_accessible(page):
     assert page.run(f"(() => {{ {AUDIT}; return audit.all(); }})()") == [], page.run("location.hash")
 
 
-def test_it_is_accessible_in_light_colours(entered, app):
-    page = entered
-    page.run("location.hash = '#/'")
+def check_light(page, project):
+    """Every view in light colours, with all that can be opened open."""
+    page.wait("document.documentElement.dataset.theme == 'light'")
+    for theme in ("light", "dark", "light"):  # chosen, chosen, and as the system has it
+        page.run("document.querySelector('#theme').click()")
+        page.wait(f"document.documentElement.dataset.theme == '{theme}'")
     page.wait("document.querySelector('.projects a')", PATIENCE)
     check_accessible(page)
-    page.run("document.querySelector('#theme').click()")
-    page.run("document.querySelector('#theme').click()")
-    assert page.run("document.documentElement.dataset.theme") == "dark"
-    page.run("document.querySelector('#theme').click()")
-    page.run("[...document.querySelectorAll('.projects a')].find(one => one.textContent == 'image').click()")
+    page.run(f"location.hash = '#/p/{project}/answer'")
     page.wait(WHOLE, PATIENCE)
     for way in ("answer", "data", "steps", "fit", "new", "take"):
         go(page, way)

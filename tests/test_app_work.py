@@ -31,6 +31,8 @@ from gmcr.cli.app import main
 from gmcr.preprocessing import Crop
 from gmcr.runs import folder as runs
 
+pytestmark = pytest.mark.usefixtures("jobs_without_figures")
+
 NASTY = "<img src=x onerror=alert(1)>'; rm -rf ~ & $(touch hacked) `id`.csv"
 
 
@@ -143,10 +145,8 @@ def test_a_file_of_5_gb_is_refused_before_it_comes(client):
     status, headers, body = client.ask("PUT", path, b"", content_length="5000000000")
     assert (status, json.loads(body)["error"]) == (413, "too-large")
     assert headers["connection"] == "close"
-    for told in ("-1", "1e3", "９"):
-        assert client.ask("PUT", path, None, content_type="application/octet-stream", content_length=told)[
-            0
-        ] in (400, 413)
+    for told in ("-1", "1e3", "²"):
+        assert client.ask("PUT", path, b"", content_length=told)[0] in (400, 413)
 
 
 def test_a_file_that_does_not_say_how_long_it_is_ends_at_the_limit(client, home, monkeypatch):
@@ -230,10 +230,13 @@ def test_a_file_is_shown_as_it_is_read(client):
     assert told["table"]["names"][0] == "<script>alert(1)</script>"
     assert "samples_in" not in " ".join(told["notes"])
     assert len(told["chart"]["series"]) == 12
-    client.settle(project, samples_in="columns", unit="nm", runs="2", order="rows")
+    client.settle(project, samples_in="columns")
     told = client.get(f"/api/projects/{project}/reading")
     assert (told["samples"], told["channels"]) == (60, 24)
-    assert told["axis"] is None or told["axis"]["unit"] == "nm"
+    assert told["axis"] is None  # the channels are the samples' names now
+    client.settle(project, samples_in="columns", unit="nm")
+    status, _, body = client.ask("GET", f"/api/projects/{project}/reading")
+    assert (status, json.loads(body)["error"]) == (422, "said")
     client.settle(project, unit="nm", runs="2", order="rows")
     told = client.get(f"/api/projects/{project}/reading")
     assert told["axis"]["unit"] == "nm"
@@ -421,6 +424,17 @@ def test_a_fit_can_be_cancelled_kept_and_go_on(client, home):
     assert client.ask("POST", f"/api/projects/{project}/stop", {"job": number, "keep": True})[0] == 404
 
 
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_fit_that_is_about_to_begin_can_be_cancelled(client, home, keep):
+    """Its process is begun and has no number yet, to which a signal could be sent."""
+    project = client.create("At once")
+    client.give(project, "long.csv", LONG)
+    number = client.begin(project, "fit", go_on=False)
+    client.told("POST", f"/api/projects/{project}/stop", {"job": number, "keep": keep})
+    assert client.wait(project, number)["state"] == "stopped"
+    assert not (home / project / MODEL).exists()
+
+
 def test_jobs_wait_for_each_other(server, client):
     state = server[0]
     first, second = client.create("First"), client.create("Second")
@@ -472,8 +486,8 @@ def test_fits_outlive_a_server_that_is_killed(tmp_path):
         client = first.client()
         project, waiting = client.create("Outlives"), client.create("Waits")
         for one in (project, waiting):
-            client.give(one, "mix.csv", table(5, 120, 120))
-            client.settle(one, components=5)
+            client.give(one, "mix.csv", table())
+            client.settle(one, components=3)
         number = client.begin(project, "fit", go_on=False)
         later = client.begin(waiting, "fit", go_on=False)
         client.wait(project, number, (RUNNING,))

@@ -3,6 +3,7 @@
 job.json           what it is and which commands it runs; written once
 lock               held by its process, and by those that this began, for as long as they live
 process.json       the number of its process
+stop.json          that it is to end; a process that is about to begin hears of it here
 progress.jsonl     what a command tells while it runs
 out-0.txt …        what each command said, and err-0.txt … on standard error
 result.json        how it ended; written last, by its process or by who found out that this is no more
@@ -105,6 +106,10 @@ class Job:
             os.close(descriptor)
         return False
 
+    def is_to_end(self) -> bool:
+        """Whether somebody has asked for that."""
+        return (self.path / "stop.json").exists()
+
     @property
     def progress_file(self) -> Path:
         return self.path / "progress.jsonl"
@@ -160,8 +165,9 @@ class Job:
     def end(self, state: str, **facts: Any) -> None:
         write_whole(self.path / "result.json", json.dumps({"state": state} | facts).encode())
 
-    def signal(self, *, keep: bool) -> None:
+    def ask_to_end(self, *, keep: bool) -> None:
         """Ask its process to end; keep : with the best found so far, where its command can."""
+        write_whole(self.path / "stop.json", json.dumps({"keep": keep}).encode())
         number = _read(self.path / "process.json").get("process")
         if isinstance(number, int) and number > 1 and self.is_held():  # so that the number is still its own
             with suppress(ProcessLookupError):

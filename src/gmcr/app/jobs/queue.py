@@ -73,7 +73,7 @@ class Queue:
         if self.state(job) == WAITING and not job.is_held():
             job.end(STOPPED)
         else:
-            job.signal(keep=keep)
+            job.ask_to_end(keep=keep)
         self.look()
 
     def look(self) -> None:

@@ -31,14 +31,15 @@ def main() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
     if job.result() or (job.path / "process.json").exists():
         return  # another one had it
+    run = Run(job, home, lock)
+    signal.signal(signal.SIGINT, run.pass_on)
+    signal.signal(signal.SIGTERM, run.end)
     began = {"process": os.getpid(), "began": time.time()}
     write_whole(job.path / "process.json", json.dumps(began).encode())
     with suppress(OSError, AttributeError):
         os.nice(max(NICE - os.nice(0), 0))
     cap_memory(fit_memory(job.order.memory))
-    run = Run(job, home, lock)
-    signal.signal(signal.SIGINT, run.pass_on)
-    signal.signal(signal.SIGTERM, run.end)
+    run.ended = run.ended or job.is_to_end()  # who asked before our number was there could not signal
     run.all()
 
 
@@ -50,6 +51,7 @@ class Run:
         self.process: subprocess.Popen[bytes] | None = None
         self.ended = False  # at once, by who began it
         self.asked = False  # to end with what was found so far
+        self.keeps = PROGRESS in job.order.commands[0]  # whether what runs, or is about to, can end so
 
     def all(self) -> None:
         started, code, number, kept = time.monotonic(), 0, 0, False
@@ -68,6 +70,7 @@ class Run:
         if self.ended:
             return 0
         told = str(self.job.progress_file)
+        self.keeps = PROGRESS in words
         module, *arguments = (told if word == PROGRESS else word for word in words)
         out, err = (self.job.path / f"{stream}-{number}.txt" for stream in ("out", "err"))
         # -P: no stranger's module in the folder that it runs in.
@@ -82,11 +85,14 @@ class Run:
                 env=os.environ | {"PYTHONIOENCODING": "utf-8"},
                 process_group=0,
             )
+            if self.ended or self.asked:  # while it began
+                self._send(signal.SIGKILL if self.ended else signal.SIGINT)
             return self.process.wait()
 
     def pass_on(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
-        self._send(signal.SIGINT)
+        if self.keeps:  # else it has nothing to keep and is soon done
+            self.asked = True
+            self._send(signal.SIGINT)
 
     def end(self, number: int, frame: FrameType | None) -> None:
         self.ended = True

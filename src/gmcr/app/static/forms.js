@@ -63,6 +63,19 @@ export function choice(name, settings, change, values, options = {}) {
   return labelled(name, box, options);
 }
 
+// Draw a form anew; what is being typed in it stays, and so does the focus
+export function redraw(form, ...children) {
+  const at = form.contains(document.activeElement) ? document.activeElement : null;
+  form.replaceChildren(...children);
+  const box = at?.dataset.option ? form.querySelector(`[data-option="${CSS.escape(at.dataset.option)}"]`) : null;
+  if (!box) return;
+  if (box.matches("input:not([type=checkbox])") && box.value !== at.value) {
+    box.value = at.value;
+    box.addEventListener("blur", () => box.dispatchEvent(new Event("change")), { once: true });
+  }
+  box.focus();
+}
+
 export function group(title, ...fields) {
   return el("fieldset", {}, el("legend", {}, title), fields);
 }

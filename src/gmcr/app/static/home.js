@@ -35,7 +35,8 @@ export async function home(open) {
 function card(one) {
   const state = one.working.length ? t(`kind.${one.working[0]}`) : one.run ? t("home.fitted") : one.data ? t("home.given") : t("home.empty");
   const link = el("a", { href: `#/p/${encodeURIComponent(one.project)}/` }, one.title);
-  const when = one.changed ? new Date(1000 * one.changed).toLocaleString(document.documentElement.lang) : "";
+  const changed = new Date(1000 * one.changed);
+  const when = one.changed ? el("time", { datetime: changed.toISOString() }, changed.toLocaleString(document.documentElement.lang)) : null;
   const remove = button(t("home.remove"), () => {
     if (confirm(t("home.remove.sure", { title: one.title }))) trying(() => api.remove(one.project).then(() => say(t("home.removed"))));
   }, { "aria-label": t("home.remove.label", { title: one.title }), class: "quiet" });

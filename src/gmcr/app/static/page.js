@@ -49,7 +49,11 @@ async function show(focus) {
     return;
   }
   try {
-    facts = await api.show(name);
+    await written; // so that what was just told is in what is asked for
+    const told = await api.show(name);
+    const now = address();
+    if (now.name !== name || now.way !== way) return; // somebody went on meanwhile
+    facts = told;
   } catch (error) {
     main.textContent = "";
     ways.hidden = true;
@@ -98,6 +102,8 @@ function head() {
   ways.hidden = false;
 }
 
+let written = Promise.resolve(); // once all settings of this page are on the server
+
 // What views can do
 const tools = {
   go: (way) => {
@@ -105,20 +111,17 @@ const tools = {
   },
   open: (name, way) => open(name, way),
   // Settings are written one after the other, and the last ones stay
-  settle: (() => {
-    let waiting = Promise.resolve();
-    return (changes) => {
-      for (const [key, value] of Object.entries(changes)) {
-        if (value === null || value === undefined || value === "" || value === false || (Array.isArray(value) && !value.length)) delete facts.settings[key];
-        else facts.settings[key] = value;
-      }
-      if ("signed" in changes && changes.signed === false) facts.settings.signed = false;
-      const { project } = facts;
-      const settings = { ...facts.settings };
-      waiting = waiting.then(() => trying(() => api.settle(project, settings)));
-      return waiting;
-    };
-  })(),
+  settle: (changes) => {
+    for (const [key, value] of Object.entries(changes)) {
+      if (value === null || value === undefined || value === "" || value === false || (Array.isArray(value) && !value.length)) delete facts.settings[key];
+      else facts.settings[key] = value;
+    }
+    if ("signed" in changes && changes.signed === false) facts.settings.signed = false;
+    const { project } = facts;
+    const settings = { ...facts.settings };
+    written = written.then(() => trying(() => api.settle(project, settings)));
+    return written;
+  },
   refresh: () => refresh(),
 };
 
@@ -143,11 +146,12 @@ async function refresh() {
       if (name === null) {
         await shown?.update?.();
       } else if (facts) {
+        const before = written;
+        await before;
         const told = await api.show(name);
         if (address().name !== name) continue;
-        const settings = facts.settings; // those on this page are newer, or on their way
+        if (written !== before) told.settings = facts.settings; // they were changed here meanwhile
         facts = told;
-        if (document.hasFocus()) facts.settings = settings;
         head();
         await shown?.update?.();
       }

@@ -3,7 +3,7 @@
 import * as api from "/static/api.js";
 import { button, el, section, sentence, t, trying } from "/static/dom.js";
 import { sendAll } from "/static/drop.js";
-import { check, choice, group, text, whole } from "/static/forms.js";
+import { check, choice, group, redraw, text, whole } from "/static/forms.js";
 import { figure, ranges } from "/static/pictures.js";
 
 const BASELINES = ["asls", "arpls", "airpls", "snip", "polynomial"];
@@ -91,9 +91,7 @@ export async function prepare(tools) {
         choice("normalise", settings, change, [["", t("choice.normalise.none")], ...["area", "maximum", "norm"].map((name) => [name, t(`choice.normalise.${name}`)])])),
     ];
     const clear = button(t("prepare.clear"), () => trying(() => changed(Object.fromEntries(["range", "drop", "baseline", "despike", "smooth", "derivative", "snv", "msc", "normalise", "blank", "average"].map((name) => [name, null])))), { class: "quiet" });
-    const focused = document.activeElement?.dataset?.option;
-    form.replaceChildren(el("h2", { id: "steps-form" }, t("prepare.steps")), el("p", { class: "note" }, t("prepare.order")), ...fields, el("div", { class: "tools" }, clear));
-    if (focused) form.querySelector(`[data-option="${focused}"]`)?.focus();
+    redraw(form, el("h2", { id: "steps-form" }, t("prepare.steps")), el("p", { class: "note" }, t("prepare.order")), ...fields, el("div", { class: "tools" }, clear));
   }
 
   // A range typed in, for those who do not drag

@@ -3,7 +3,7 @@
 import * as api from "/static/api.js";
 import { dropZone, sendAll } from "/static/drop.js";
 import { button, el, fold, section, sentence, t, table, trying } from "/static/dom.js";
-import { check, choice, group, text } from "/static/forms.js";
+import { check, choice, group, redraw, text } from "/static/forms.js";
 import { figure } from "/static/pictures.js";
 
 const UNITS = ["nm", "cm-1", "µm", "ppm", "m/z", "eV", "min", "s"];
@@ -79,9 +79,7 @@ export async function dataView(tools) {
       text("runs", settings, later, { list: own.map(([name]) => name) }),
       choice("order", settings, later, [["", t("choice.order.none")], ["rows", t("choice.order.rows")], ["names", t("choice.order.names")], ...numeric]),
       choice("replicates", settings, later, [["", t("choice.replicates.none")], ["names", t("choice.replicates.names")], ...own]));
-    const focused = document.activeElement?.dataset?.option;
-    controls.replaceChildren(el("h2", { id: "turn" }, t("reading.turn")), el("p", { class: "note" }, t("reading.turn.hint")), group(t("reading.file"), fields), belonging);
-    if (focused) controls.querySelector(`[data-option="${focused}"]`)?.focus();
+    redraw(controls, el("h2", { id: "turn" }, t("reading.turn")), el("p", { class: "note" }, t("reading.turn.hint")), group(t("reading.file"), fields), belonging);
   }
 
   read();
