@@ -483,7 +483,8 @@ AUDIT = (Path(__file__).parent / "audit.js").read_text()
 
 def check_accessible(page):
     """Names, headings, charts with numbers behind them, and contrast (AA)."""
-    assert page.run(f"(() => {{ {AUDIT}; return audit.all(); }})()") == [], page.run("location.hash")
+    found = page.run(f"(() => {{ {AUDIT}; return audit.all(); }})()")
+    assert found == [], (page.run("location.hash"), found)
 
 
 def check_light(page, project):

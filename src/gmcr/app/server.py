@@ -121,7 +121,7 @@ class Server(uvicorn.Server):
             self.state.ending.set()
             for task in (watching, ending, opening):
                 task.cancel()
-            self.state.readers.end_all()
+            await self.state.readers.end_all()
 
     async def _end_with_state(self) -> None:
         await self.state.ending.wait()

@@ -145,9 +145,14 @@ class Readers:
         if reader is not None:
             reader.end()
 
-    def end_all(self) -> None:
+    async def end_all(self) -> None:
+        """When the server ends; its loop must see them end too."""
+        processes = [one.process for one in self._readers.values() if one.process is not None]
         for name in list(self._readers):
             self.end(name)
+        for process in processes:
+            with suppress(ProcessLookupError):
+                await process.wait()
 
 
 def state_of(data: Path) -> Any:

@@ -12,7 +12,7 @@ export async function dataView(tools) {
   const facts = tools.facts();
   if (facts.data === null) return { nodes: [missing(tools)] };
   const told = el("div", { class: "told" });
-  const controls = el("section", { "aria-labelledby": "turn" });
+  const controls = el("section", { hidden: true });
   let known = null; // how it was read last
   let number = 0;
 
@@ -79,6 +79,8 @@ export async function dataView(tools) {
       text("runs", settings, later, { list: own.map(([name]) => name) }),
       choice("order", settings, later, [["", t("choice.order.none")], ["rows", t("choice.order.rows")], ["names", t("choice.order.names")], ...numeric]),
       choice("replicates", settings, later, [["", t("choice.replicates.none")], ["names", t("choice.replicates.names")], ...own]));
+    controls.hidden = false;
+    controls.setAttribute("aria-labelledby", "turn");
     redraw(controls, el("h2", { id: "turn" }, t("reading.turn")), el("p", { class: "note" }, t("reading.turn.hint")), group(t("reading.file"), fields), belonging);
   }
 
