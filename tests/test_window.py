@@ -153,6 +153,22 @@ def test_a_merge_never_raises_the_cost(mix):
     assert problem.cost(merged) < problem.cost(state)
 
 
+def test_two_components_in_three_slots_are_told_apart_once_the_blend_moves_too():
+    mix = make_mixtures(48, 384, 30, n_features=32, random_state=1)
+    problem = problem_of(mix.D)
+    a, b = np.unravel_index(np.argmax(np.triu(mix.S @ mix.S.T, 1)), (48, 48))
+    blend = mix.S[a] + mix.S[b]
+    blend /= np.linalg.norm(blend)
+    rest = [np.maximum(S - 0.8 * (S @ blend) * blend, 0.0) for S in mix.S[[a, b]]]
+    pool = np.vstack([np.delete(mix.S, [a, b], axis=0), blend, rest])
+    state = problem.rounds(pool / np.linalg.norm(pool, axis=1, keepdims=True), Sigma(mix.sigma), 4)
+    stuck = moves.merges(problem, moves.removals(problem, moves.deaths(problem, state)))
+    assert stuck.count == 49
+    found = moves.unblended(problem, stuck)
+    assert found.count == 48
+    assert problem.cost(found) < problem.cost(stuck)
+
+
 def test_isolation_gives_back_what_a_rare_slot_took_in():
     # Component 4 is held four times, once seven times as strongly as beside 28, and with 19 in that sample.
     mix = make_mixtures(32, 128, 20, random_state=3)

@@ -118,8 +118,26 @@ def merges(problem: Problem, state: State) -> State:
     return _while_cheaper(problem, state, pairs)
 
 
+@remembered
+def unblended(problem: Problem, state: State) -> State:
+    """Remove weak slots whose place their companions take once these are refitted, too.
+
+    Two components may hide in three slots, one of them a blend that nearly all of their samples hold: no heir
+    takes the place of either remainder while the blend stands still.
+    """
+
+    def singles(draft: Draft, weakest: list[int]) -> Iterator[Trial]:
+        for j in weakest:
+            yield (j,), None
+
+    return _while_cheaper(problem, state, singles, companions=True)
+
+
 def _while_cheaper(
-    problem: Problem, state: State, trials: Callable[[Draft, list[int]], Iterable[Trial]]
+    problem: Problem,
+    state: State,
+    trials: Callable[[Draft, list[int]], Iterable[Trial]],
+    companions: bool = False,
 ) -> State:
     """Carry out trials on the weakest slots, from the cheapest up, as long as one of them lowers the cost."""
     draft = Draft.of(state)
@@ -129,6 +147,8 @@ def _while_cheaper(
             break
         rise = problem.repeats @ draft.state.removal
         weakest = free[np.argsort(rise[free], kind="stable")[:WEAKEST]].tolist()
-        if not any(draft.replace(problem, leaving, seed) for leaving, seed in trials(draft, weakest)):
+        if not any(
+            draft.replace(problem, leaving, seed, companions) for leaving, seed in trials(draft, weakest)
+        ):
             break
     return draft.finished(problem, state)

@@ -23,7 +23,7 @@ from gmcr.window.descent import ROUNDS, Listener, Row, descend, settle
 from gmcr.window.evidence import SPARSE, Evidence, comes_back, decide
 from gmcr.window.first_guess import coarsest_noise, extreme_samples, guesses
 from gmcr.window.judging import judged_law
-from gmcr.window.moves import merges
+from gmcr.window.moves import merges, unblended
 from gmcr.window.problem import State
 from gmcr.window.rare_slots import isolations, leftovers, shared_births
 from gmcr.window.regime import (
@@ -258,8 +258,8 @@ def _refine(search: Search) -> bool:
     problem, cheaper = search.problem, False
     for time in range(REFINEMENTS + 1):
         best = search.best
-        state = isolations(problem, best if time else merges(problem, best), search.refined)
-        state = leftovers(problem, state)
+        state = best if time else unblended(problem, merges(problem, best))
+        state = leftovers(problem, isolations(problem, state, search.refined))
         search.refined = best
         if state is best and best.count < search.most:
             state = shared_births(problem, best)
