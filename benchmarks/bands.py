@@ -1,6 +1,6 @@
 """Feasible bands under constraints: do they hold the truth, and are they never wider than without?
 
-    python benchmarks/bands.py                        # 100 tables, ten of each kind, and als2004
+    python benchmarks/bands.py                        # 120 tables, ten of each kind, and als2004
     python benchmarks/bands.py --only unimodal --seeds 0 1 2
 
 Tables of two to four components that all samples hold, with constraints that the truth obeys. Each is fitted
@@ -34,6 +34,7 @@ from gmcr.constraints import (
     ReferenceProfile,
     Selectivity,
     Smooth,
+    Trilinear,
     Unimodal,
     ZeroRegion,
 )
@@ -101,13 +102,27 @@ def present(random: np.random.Generator, k: int) -> Drawn:
 
 
 def reaction(random: np.random.Generator, k: int) -> Drawn:
-    names = "ABCD"[:k]
     rates = np.sort(10 ** random.uniform(-1.2, 0.2, k - 1))[::-1]
     order = np.linspace(0.5, 12, TIMES)
-    C = Kinetic(" > ".join(names)).concentrations(rates, order)
+    C = Kinetic(" > ".join("ABCD"[:k])).concentrations(rates, order)
     S = profiles(random, k)
     told = [Monotonic("C", "down", components=0), Monotonic("C", "up", components=k - 1)]
     return Drawn(noisy(random, C, S), C, S, told, None, order)
+
+
+def kinetic(random: np.random.Generator, k: int) -> Drawn:
+    """Constants that are told apart by their size."""
+    rates = 10 ** (0.2 - 0.7 * np.arange(k - 1) + random.uniform(-0.15, 0.15, k - 1))
+    one, order = Kinetic(" > ".join("ABCD"[:k])), np.linspace(0.5, 12, TIMES)
+    C, S = one.concentrations(rates, order), profiles(random, k)
+    return Drawn(noisy(random, C, S), C, S, [one], None, order)
+
+
+def landscapes(random: np.random.Generator, k: int) -> Drawn:
+    slices, mode = np.repeat(np.arange(6), 8), np.tile(np.arange(8.0), 6)
+    light = np.exp(-0.5 * ((np.arange(8) - np.linspace(1, 6, k)[:, None]) / 2.0) ** 2).T
+    C, S = random.uniform(0.2, 1, (6, k))[slices] * light[mode.astype(int)], profiles(random, k)
+    return Drawn(noisy(random, C, S), C, S, [Trilinear()], slices, mode)
 
 
 def fractions(random: np.random.Generator, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -179,6 +194,8 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
     "known amounts": known,
     "reference profile": reference,
     "smooth, equal": smooth,
+    "kinetic": kinetic,
+    "trilinear": landscapes,
 }
 
 

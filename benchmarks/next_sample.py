@@ -3,16 +3,17 @@
     python benchmarks/next_sample.py                  # 200 ambiguous tables
     python benchmarks/next_sample.py --only mixtures --seeds 0 1 2
 
-Tables whose components all samples hold, fitted told the count. The sample that `what_next` names is made from
-the true concentrations and profiles, with the table's noise, and added; what it lacks by its name is told to the
-fit. `closes` is the share of the named band's width that is gone then, `random` what a further sample drawn like
-the others closes of the same band. Tables without an open band are drawn anew.
+Tables whose components all samples hold, fitted told the count. The sample that `what_next` names, or the two, is
+made from the true concentrations and profiles, with the table's noise, and added; what it lacks by its name is
+told to the fit. `closes` is the share of the named band's width that is gone then, `random` what as many further
+samples drawn like the others close of the same band. Bands are those of the shares of signal in the samples that
+were there before. Tables without an open band are drawn anew.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from gmcr.theory.next_sample import NextSample, what_next
 
 SAMPLES = 20
 TRIES = 20
+Absent = Sequence[Sequence[int]]  # for each further sample, the components that it is without
 
 
 class Drawn(NamedTuple):
@@ -87,26 +89,29 @@ def run(cell: Cell) -> Result:
     raise RuntimeError("no ambiguous table was drawn")
 
 
-def fitted(D: np.ndarray, k: int, absent: Any = ()) -> Decomposition:
-    """A fit told the count; absent : components that the last sample is without."""
-    table = np.full((len(D), k), np.nan)
-    table[-1, list(absent)] = 0
+def fitted(D: np.ndarray, k: int, absent: Absent = ()) -> Decomposition:
+    """A fit told the count; absent : for each of the last samples, components that it is without."""
+    told = Presence(without(D, k, absent)) if any(absent) else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return (
-            GMCR(k, signed=False, constraints=[Presence(table)] if len(absent) else None)
-            .fit(D)
-            .decomposition_
-        )
+        return GMCR(k, signed=False, constraints=told).fit(D).decomposition_
+
+
+def without(D: np.ndarray, k: int, absent: Absent) -> np.ndarray:
+    """(samples, components) zero where the last samples are without, NaN elsewhere."""
+    table = np.full((len(D), k), np.nan)
+    for row, own in enumerate(absent):
+        table[len(D) - len(absent) + row, list(own)] = 0
+    return table
 
 
 def carried_out(drawn: Drawn, before: Decomposition, one: NextSample, random: np.random.Generator) -> Result:
-    true_of = matched(before, drawn.S)
-    c = proposed(drawn, before, one, true_of)
     bands = feasible_bands(drawn.D, before, supports="all").bands
     width = bands[one.component].max - bands[one.component].min
-    closes = closing(drawn, before, one, width, c, one.absent, random)
-    other = closing(drawn, before, one, width, drawn.further(), (), random)
+    further = proposed(drawn, before, one, matched(before, drawn.S))
+    closes = closing(drawn, before, one.component, width, further, one.absent, random)
+    others = np.array([drawn.further() for _ in further])
+    other = closing(drawn, before, one.component, width, others, (), random)
     return {
         "promise": one.promise,
         "closes": closes,
@@ -118,43 +123,45 @@ def carried_out(drawn: Drawn, before: Decomposition, one: NextSample, random: np
 
 
 def proposed(drawn: Drawn, before: Decomposition, one: NextSample, true_of: np.ndarray) -> np.ndarray:
-    """The true concentrations of the sample that was proposed."""
+    """The true concentrations of the samples that were proposed."""
     typical = np.median(drawn.C, axis=0)
-    absent = [true_of[j] for j in one.absent]
     if one.kind == "time":
         assert drawn.at is not None
         later = " later " in f" {one.words} "
         end, inside = (-1, -1 - STEPS_IN) if later else (0, STEPS_IN)
-        return drawn.at(2 * drawn.order[end] - drawn.order[inside])
+        return drawn.at(2 * drawn.order[end] - drawn.order[inside])[None]
     if one.kind == "diluted":
-        kept = true_of[np.argmax(one.concentrations / np.median(before.concentrations, axis=0))]
-        return np.where(np.arange(len(typical)) == kept, typical, typical / DILUTED)
-    c = drawn.C.max(axis=0) if one.kind == "alone" else typical.copy()
-    c[absent] = 0.0
-    return c
+        kept = true_of[np.argmax(one.concentrations[0] / np.median(before.concentrations, axis=0))]
+        return np.where(np.arange(len(typical)) == kept, typical, typical / DILUTED)[None]
+    further = np.tile(typical, (len(one.absent), 1))
+    if one.kind.startswith("alone"):
+        further[0] = drawn.C.max(axis=0)
+    for c, own in zip(further, one.absent):
+        c[[true_of[j] for j in own]] = 0.0
+    return further
 
 
 def closing(
     drawn: Drawn,
     before: Decomposition,
-    one: NextSample,
+    component: int,
     width: float,
-    c: np.ndarray,
-    absent: Any,
+    further: np.ndarray,
+    absent: Absent,
     random: np.random.Generator,
 ) -> float:
-    """The share of the named band that is gone once a sample of concentrations c is added."""
-    clean = drawn.C @ drawn.S
+    """The share of the named band that is gone once samples of concentrations `further` are added."""
+    clean, k = drawn.C @ drawn.S, len(drawn.S)
     sigma = float(np.std(drawn.D - clean))
-    D = np.vstack([drawn.D, c @ drawn.S + sigma * random.standard_normal(drawn.D.shape[1])])
-    after = fitted(D, len(drawn.S), range(len(absent)) if len(absent) else ())
-    place = linear_sum_assignment(-(before.components @ after.components.T))[1]
-    held = np.ones(after.concentrations.shape, dtype=bool)
-    if len(absent):
-        held[-1] = after.concentrations[-1] != 0
-        held[-1, [j for j in range(len(place)) if j not in {place[a] for a in absent}]] = True
-    bands = feasible_bands(D, after, supports=held | after.supports).bands
-    band = bands[int(place[one.component])]
+    new = further @ drawn.S
+    D = np.vstack([drawn.D, new + sigma * random.standard_normal(new.shape)])
+    after = fitted(D, k, absent)
+    held = np.isnan(without(D, k, absent))
+    # Components that the same samples are without may have changed places.
+    same = (held[:, :, None] == held[:, None]).all(axis=0)
+    place = linear_sum_assignment(-(before.components @ after.components.T) + 9.0 * ~same)[1]
+    first = np.arange(len(D)) < len(drawn.D)
+    band = feasible_bands(D, after, supports=held | after.supports, counted=first).bands[place[component]]
     return 1.0 - (band.max - band.min) / width
 
 

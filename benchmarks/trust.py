@@ -20,7 +20,7 @@ import torch
 
 from common import check, tell
 from gmcr.trust.checks import CHECKS, DONT, USE, WORDS
-from gmcr.trust.learned import BETWEEN, RIGHT, STORED, WRONG, Judge, Learned
+from gmcr.trust.learned import BETWEEN, RIGHT, STORED, WRONG, Judge, Learned, of_all
 from gmcr.trust.numbers import Numbers
 from gmcr.trust.verdict import together, words_of
 from trust_learning import sharpness_of, taught
@@ -46,15 +46,18 @@ def label(cosines: np.ndarray, step: int = 0) -> int:
 def learned(found: Sequence[Found]) -> Learned:
     """What answers teach: judges as sure as those left out in turn bear out, limits, and what the words mean."""
     folds = np.array([one["seed"] // 2 % FOLDS for one in found])  # halves are judged by parity
-    labels = np.array([label(one["cosines"], one["step"]) for one in found])
-    values, names = _values(found)
-    answer, chances = _in_turn(values, labels, names, folds)
-
     own = [_of_components(one) for one in found]
+    sizes = [len(v) for v, _ in own]
     each = np.concatenate([v for v, _ in own])
     each_labels = np.array([label(cosine) for one in found for cosine in one["cosines"].reshape(-1, 1)])
-    each_folds = np.repeat(folds, [len(v) for v, _ in own])
-    component, each_chances = _in_turn(each, each_labels, own[0][1], each_folds)
+    component, each_chances = _in_turn(each, each_labels, own[0][1], np.repeat(folds, sizes))
+
+    labels = np.array([label(one["cosines"], one["step"]) for one in found])
+    said = np.split(each_chances, np.cumsum(sizes)[:-1])
+    tables = [one["table"] | of_all(chances) for one, chances in zip(found, said)]
+    names = list(tables[0])
+    values = np.array([[table[name] for name in names] for table in tables])
+    answer, chances = _in_turn(values, labels, names, folds)
 
     blind = np.array([not one["told"] for one in found])
     limits = np.array(
@@ -107,11 +110,6 @@ def _numbers(one: Found) -> Numbers:
     return Numbers(one["table"] | {"supports sure": np.nan}, one["components"], None)
 
 
-def _values(found: Sequence[Found]) -> tuple[np.ndarray, list[str]]:
-    names = list(found[0]["table"])
-    return np.array([[one["table"][name] for name in names] for one in found]), names
-
-
 def _of_components(one: Found) -> tuple[np.ndarray, list[str]]:
     columns = one["table"] | one["components"]
     n = len(one["cosines"])
@@ -122,7 +120,7 @@ def _of_components(one: Found) -> tuple[np.ndarray, list[str]]:
 
 
 def verdicts(model: Learned, found: Sequence[Found]) -> list[str]:
-    return [words_of(_numbers(one), model.answer.chances(one["table"])[0], model) for one in found]
+    return [words_of(_numbers(one), model.of_answer(_numbers(one)), model) for one in found]
 
 
 def line(name: str, said: Sequence[str], labels: np.ndarray) -> dict[str, Any]:
@@ -141,7 +139,7 @@ def line(name: str, said: Sequence[str], labels: np.ndarray) -> dict[str, Any]:
 
 
 def of_components(model: Learned, found: Sequence[Found]) -> dict[str, Any]:
-    chances = np.concatenate([model.component.chances(one["table"] | one["components"]) for one in found])
+    chances = np.concatenate([model.of_components(_numbers(one)) for one in found])
     labels = np.array([label(cosine) for one in found for cosine in one["cosines"].reshape(-1, 1)])
     return line("components", [together(p, model.words[1]) for p in chances], labels)
 
@@ -193,7 +191,7 @@ def main() -> None:
         print("rates", dict(zip(WORDS, model.rates.round(3).tolist())))
     if asked.sets is not None:
         for one in loaded(asked.sets):
-            p = model.answer.chances(one["table"])[0]
+            p = model.of_answer(_numbers(one))
             how = "told" if one["told"] else "blind"
             print(
                 f"{one['kinds']:32s} {how:5s} {len(one['cosines'])} ({one['step']:+d}), "

@@ -3,6 +3,7 @@
 import copy
 import gzip
 import io
+import re
 import zipfile
 
 import numpy as np
@@ -75,8 +76,15 @@ def changed_header(header, rng):
         if not parents:
             break
         holder, key = parents[-1]
+        value = holder[key]
         if rng.random() < 0.25 and isinstance(holder, dict):
             del holder[key]
+        elif rng.random() < 0.5 and isinstance(value, int | float) and not isinstance(value, bool):
+            holder[key] = (-value, value + 1, value - 1, value * 10**6, value * 1e-9, value + 0.5)[
+                rng.integers(6)
+            ]
+        elif rng.random() < 0.3 and isinstance(value, list) and value:
+            holder[key] = (value[:-1], value[::-1], value + value[:1], [value])[rng.integers(4)]
         else:
             holder[key] = copy.deepcopy(ODD[rng.integers(len(ODD))])
     if not isinstance(header.get("kind"), str):
@@ -89,8 +97,18 @@ def changed_arrays(arrays, rng):
     arrays = {name: array.copy() for name, array in arrays.items()}
     name = list(arrays)[rng.integers(len(arrays))]
     array = arrays[name]
-    kind = rng.integers(6)
-    if kind == 0:
+    kind = rng.integers(10)
+    if kind > 5 and array.size:  # what is wrong is one entry, or the place of them
+        entry = int(rng.integers(array.size))
+        if kind == 6:
+            array.flat[entry] = 1 - array.flat[entry]
+        elif kind == 7 and array.dtype.kind == "f":
+            array.flat[entry] = rng.choice([np.nan, np.inf, -1.0, 1e308, 1e150, 5e-324, 0.0])
+        elif kind == 8:
+            arrays[name] = np.ascontiguousarray(array[..., ::-1].T)
+        else:
+            arrays[name] = arrays[list(arrays)[rng.integers(len(arrays))]]
+    elif kind == 0:
         del arrays[name]
     elif kind == 1:
         arrays[name] = array.ravel()
@@ -138,6 +156,8 @@ WORDS = (
 
 def altered(content, rng):
     """A file whose parts are whole and whose numbers are not: its fields, its lines or what is packed in it."""
+    if content[:1] == b"<":
+        return _marked_up(content, rng)
     if content[:4] == b"PK\3\4":
         return _repacked(content, rng)
     if content[:2] == b"\x1f\x8b":
@@ -176,6 +196,22 @@ def _lines(lines, rng):
             parts[rng.integers(len(parts))] = WORDS[rng.integers(len(WORDS))].encode()
             lines[at] = mark.join(parts)
     return b"\n".join(lines)
+
+
+def _marked_up(content, rng):
+    """XML with the values of attributes, or texts, exchanged; its elements doubled or taken out."""
+    for _ in range(rng.integers(1, 4)):
+        pattern = (rb'="([^"]*)"', rb">([^<]+)<", rb"(<(\w+)[^>]*/>|<(\w+)[^>]*>[^<]*</\3>)")[rng.integers(3)]
+        found = list(re.finditer(pattern, content))
+        if not found:
+            continue
+        start, end = found[rng.integers(len(found))].span(1)
+        other = found[rng.integers(len(found))][1]
+        word = WORDS[rng.integers(len(WORDS))].encode().replace(b"<", b"")
+        element = content[start:end] if pattern.startswith(rb"(") else b""
+        put = (other, word, element * 2, b"")[rng.integers(4)]
+        content = content[:start] + put + content[end:]
+    return content
 
 
 def _fields(content, rng):

@@ -13,6 +13,7 @@ from gmcr.calibration.pooling import LEAST, MOST, Blocks, Column, _averaged, fit
 from gmcr.cli.app import main
 from gmcr.constraints import Unimodal
 from gmcr.errors import InputError
+from gmcr.preprocessing import AverageReplicates
 
 ROTATION = np.array([[1.0, 0.15, 0.05], [0.1, 1.0, 0.2], [0.0, 0.1, 1.0]])  # found profiles mix true ones
 
@@ -196,7 +197,18 @@ def test_slopes_that_differ_between_runs():
     known, new = (by_run.amounts(D, F, np.full(len(D), 0.01), runs) for runs in (run, np.full(len(D), "new")))
     assert (new.errors > known.errors).all()  # a run not seen is as unsure as runs differ
     with pytest.raises(InputError, match="runs differ between replicates"):
-        calibrated(D, S, amounts, rows, runs=np.arange(len(D)))
+        calibrated(D, S, amounts, rows, replicates=mixture, runs=np.arange(len(D)))
+
+
+def test_standards_may_be_measured_anew_in_each_run():
+    """The same known amounts in two runs: two mixtures, each with its run's slope."""
+    D, S, amounts, mixture = table(8, n_mixtures=24, noise=0.002, shared=0.005)
+    run = np.arange(len(D)) % 2
+    D = D * (1 + 0.2 * run[:, None])
+    rows = mixture < 12
+    found = calibrated(D, S, amounts, rows, runs=run)
+    assert found.runs == ("0", "1")
+    np.testing.assert_allclose(found.predicted[~rows], amounts[~rows], atol=0.05 * amounts.max())
 
 
 def test_which_component_is_which():
@@ -291,6 +303,37 @@ def test_a_model_predicts_new_samples_in_units(mix, model, known, tmp_path):
     np.testing.assert_allclose(anew.slopes, model.calibration_.slopes, rtol=0.05)
 
 
+def test_amounts_of_replicates_that_were_averaged(tmp_path):
+    """Told once for each measurement, or once for each mean: the same; and what differs is refused."""
+    rng = np.random.default_rng(0)
+    S = np.exp(-0.5 * ((np.arange(30.0) - np.array([[8.0], [20]])) / 4) ** 2)
+    C = rng.uniform(1, 5, (12, 2))
+    C[:2, 1] = C[2:4, 0] = 0
+    mixture = np.repeat(np.arange(12), 3)
+    D = (C @ S)[mixture] + 0.01 * rng.standard_normal((36, 30))
+    amounts = pd.DataFrame({"glucose": np.where(np.arange(12) < 6, C[:, 0], np.nan)})
+    batch = np.where(np.arange(12) % 2 == 0, "a", "b")
+    model = GMCR(2, random_state=0, steps=AverageReplicates()).fit(D, replicates=mixture, runs=batch[mixture])
+    assert model.concentrations_.shape == (12, 2)
+    assert list(model.areas_.index) == ["a", "b"]
+    model.save(tmp_path / "run.gmcr")
+    one = GMCR.load(tmp_path / "run.gmcr").at(1, D)  # a file keeps which samples were averaged
+    np.testing.assert_allclose(one.areas_, model.at(1).areas_)
+    each = model.calibrate(amounts.iloc[mixture], runs=batch[mixture])
+    once = model.calibrate(amounts, runs=batch)
+    np.testing.assert_array_equal(each.predicted, once.predicted)
+    assert each.names == once.names == ("glucose",)
+    np.testing.assert_allclose(each.predicted[6:, 0], C[6:, 0], rtol=0.1)
+    plain = model.calibrate(amounts.to_numpy()[mixture].tolist())
+    assert plain.names == ("known 0",)
+    some = amounts.iloc[mixture].to_numpy()[:, 0].copy()
+    some[[1, 2]] = np.nan  # the other measurements of the first mixture say nothing
+    np.testing.assert_array_equal(model.calibrate(some).predicted, plain.predicted)
+    some[1] = 9.0
+    with pytest.raises(InputError, match="known differs between the replicates of '0'"):
+        model.calibrate(some)
+
+
 def test_a_new_fit_forgets_amounts(mix, known):
     model = GMCR(n_components=2, random_state=0).fit(mix.D)
     with pytest.raises(InputError, match="calibrated model"):
@@ -352,6 +395,36 @@ def test_another_count_of_a_loaded_model_goes_by_its_runs_and_order(tmp_path):
 
 
 # The shell
+
+
+def test_slopes_of_runs_from_the_shell(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    S = np.exp(-0.5 * ((np.arange(30.0) - np.array([[8.0], [20]])) / 4) ** 2)
+    C, run = rng.uniform(1, 5, (24, 2)), np.arange(24) % 2
+    C[:4, 1] = C[4:8, 0] = 0
+    amounts = C * (1 + 0.4 * run[:, None])
+    frame = pd.DataFrame(C @ S + 0.01 * rng.standard_normal((24, 30)), columns=400 + 5 * np.arange(30))
+    frame.insert(0, "batch", np.array(["a", "b"])[run])
+    frame.insert(0, "salt", np.where(np.arange(24) < 12, amounts[:, 0], np.nan))
+    frame.insert(0, "sample", [f"s{m}" for m in range(24)])
+    frame.to_csv("mix.csv", index=False)
+    frame.drop(columns="salt")[12:].to_csv("new.csv", index=False)
+    options = ["fit", "mix.csv", "-o", "run", "--components", "2", "--known", "salt=g/L", "--known-by-run"]
+    assert main(options) == 2
+    assert "--known-by-run needs --known, and runs" in " ".join(capsys.readouterr().err.split())
+    assert main([*options, "--runs", "batch"]) == 0
+    assert "Slopes may differ between 2 runs" in capsys.readouterr().out
+    assert main(["decode", "run", "new.csv", "--runs", "batch", "-o", "by_run.csv"]) == 0
+    assert main(["decode", "run", "new.csv", "-o", "not_told.csv"]) == 0
+    by_run, not_told = (pd.read_csv(f"{name}.csv") for name in ("by_run", "not_told"))
+    np.testing.assert_allclose(by_run["salt (g/L)"], amounts[12:, 0], rtol=0.1)
+    wide = [(one["salt (g/L) high"] - one["salt (g/L) low"]).median() for one in (by_run, not_told)]
+    assert wide[1] > 3 * wide[0]  # a run that is not known is as unsure as runs differ
+    capsys.readouterr()
+    np.save("pool.npy", S)
+    assert main(["decode", "pool.npy", "new.csv", "--runs", "batch"]) == 2
+    assert "fitted with --known-by-run" in " ".join(capsys.readouterr().err.split())
 
 
 def test_amounts_from_the_shell(mix, known, tmp_path, monkeypatch, capsys):

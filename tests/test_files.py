@@ -1,16 +1,20 @@
 """Files: one written whole or not at all; several changed as one, whoever is killed when."""
 
 import errno
+import json
 import os
+import stat
 
 import numpy as np
 import pytest
 
 from gmcr import files
 from gmcr.errors import FileError
-from gmcr.files import changed_together, finish, write_whole
+from gmcr.files import RECORD, changed_together, finish, write_whole
+from gmcr.io.opening import read_bytes
 from gmcr.storage import read_model, write_model
 from killed import kill_everywhere
+from powerless import fail_everywhere
 
 ARRAYS = {"small": np.array([[0.1, -0.0], [np.nan, 1e-310]])}
 
@@ -159,6 +163,32 @@ def test_killed_at_any_operation_the_old_files_are_there_or_the_new_ones(folder,
     assert kill_everywhere(call, folder, check, tmp_path) > 25
 
 
+def test_the_power_fails_at_any_moment_and_the_old_files_are_there_or_the_new_ones(folder, tmp_path):
+    seen = []
+
+    def check(copy):
+        finish(copy)
+        shown = {name: text for name, text in content(copy).items() if not name.startswith(".gmcr-")}
+        assert shown in (OLD, NEW)
+        seen.append(shown == NEW)
+
+    def call():
+        change(folder)
+        assert {True, False} <= set(seen)
+
+    assert fail_everywhere(call, folder, check, tmp_path) > 25
+
+
+def test_a_file_is_whole_when_the_power_fails(folder, tmp_path):
+    def check(copy):
+        assert (copy / "a.txt").read_text() in ("old a", "new a")
+
+    def call():
+        write_whole(folder / "a.txt", b"new a")
+
+    assert fail_everywhere(call, folder, check, tmp_path) > 2
+
+
 def test_what_fails_changes_nothing(folder):
     def half():
         with changed_together(folder) as staged:
@@ -212,11 +242,86 @@ def test_a_link_to_another_disk_is_written_through(folder, tmp_path, monkeypatch
     ],
 )
 def test_a_record_that_reaches_elsewhere_is_refused(folder, record):
-    (folder / files.RECORD).write_text(record)
+    (folder / RECORD).write_text(record)
     with pytest.raises(FileError, match="is damaged; remove it"):
         finish(folder)
-    (folder / files.RECORD).unlink()
+    (folder / RECORD).unlink()
     assert content(folder) == OLD
+
+
+STAGED = ".gmcr-0123456789abcdef.tmp"
+
+
+def planted(folder, files=(), removed=()):
+    """A record that this process did not write, with files to go with it."""
+    (folder / STAGED).mkdir(exist_ok=True)
+    for name in files:
+        if not (folder / STAGED / name).exists():
+            (folder / STAGED / name).write_text("planted")
+    record = {"from": STAGED, "files": list(files), "removed": list(removed)}
+    (folder / RECORD).write_text(json.dumps(record))
+
+
+def test_a_record_reaches_nothing_through_links(folder, tmp_path):
+    """Whoever unpacks a stranger's folder, and reads a file in it, keeps what is elsewhere."""
+    (tmp_path / "home").mkdir()
+    own = tmp_path / "home" / "own.txt"
+    own.write_text("own")
+    (folder / "link").symlink_to(tmp_path / "home")
+    planted(folder, removed=["link/own.txt"])
+    with pytest.raises(FileError, match="through the link link; remove it"):
+        finish(folder)
+    (folder / "a.txt").unlink()
+    (folder / "a.txt").symlink_to(own)
+    planted(folder, files=["a.txt"])  # the link itself is replaced
+    finish(folder)
+    assert (folder / "a.txt").read_text() == "planted"
+    (folder / STAGED).symlink_to(tmp_path / "home")
+    planted(folder, files=["own.txt"])
+    with pytest.raises(FileError, match="through the link"):
+        finish(folder)
+    assert own.read_text() == "own"
+
+
+def test_a_record_that_is_no_file_is_refused_without_waiting(folder):
+    os.mkfifo(folder / RECORD)
+    with pytest.raises(FileError, match="is damaged; remove it"):
+        finish(folder)
+    (folder / RECORD).unlink()
+    (folder / RECORD).symlink_to("/dev/zero")
+    with pytest.raises(FileError, match="is damaged; remove it"):
+        finish(folder)
+    (folder / RECORD).unlink()
+    with open(folder / RECORD, "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(FileError, match="is damaged; remove it"):
+        finish(folder)
+
+
+def test_reading_a_file_leaves_a_change_of_others_alone(folder):
+    planted(folder, files=["a.txt"], removed=["gone.txt"])
+    read_bytes(folder / "mine.txt")
+    assert (folder / "gone.txt").exists()
+    assert read_bytes(folder / "a.txt") == b"planted"
+    assert not (folder / "gone.txt").exists()
+
+
+def test_a_change_that_cannot_be_ended_is_told(folder, monkeypatch):
+    planted(folder, files=["a.txt"])
+    monkeypatch.setattr(files.os, "replace", fail)
+    with pytest.raises(FileError, match="a change that was begun and cannot be ended: No space left"):
+        read_bytes(folder / "a.txt")
+    monkeypatch.undo()
+    assert read_bytes(folder / "a.txt") == b"planted"
+
+
+def test_a_file_keeps_who_may_read_it(folder):
+    for name in ("a.txt", "b/c.txt"):
+        (folder / name).chmod(0o600)
+    write_whole(folder / "a.txt", b"new")
+    assert stat.S_IMODE((folder / "a.txt").stat().st_mode) == 0o600
+    change(folder)
+    assert stat.S_IMODE((folder / "b/c.txt").stat().st_mode) == 0o600
 
 
 def test_temporary_files_of_others_at_work_are_not_swept(folder, monkeypatch):

@@ -1,6 +1,6 @@
 """A short fuzzing of every reader and of the model loaders: damaged files end in gmcr's own errors and no other.
 
-benchmarks/fuzz.py does the same for as many minutes as one likes.
+benchmarks/fuzz.py does the same with a hundred times as many.
 """
 
 import warnings
@@ -20,6 +20,7 @@ from gmcr.io.formats import FORMATS, format_of
 from gmcr.storage import read_model, write_model
 from model_files import LEARNED, use, write_models
 from mutations import altered, changed_arrays, changed_header, damaged
+from odd_files import odd_file
 
 short = settings(
     max_examples=60,
@@ -65,14 +66,19 @@ def check_table(path):
 
 @pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if not form.apart])
 def test_damaged_files_of_every_kind(files, tmp_path, name):
-    """300 of each format that gmcr parses itself, every other one damaged with knowledge of how it is built."""
+    """300 of each format that gmcr parses itself: bytes damaged, fields altered, or odd from the beginning."""
     rng = np.random.default_rng(len(name))
     valid = [path for path in files if format_of(path) == name]
     for turn in range(300):
-        path = valid[turn % len(valid)]
-        damage = altered if turn // len(valid) % 2 else damaged
-        (tmp_path / path.name).write_bytes(damage(path.read_bytes(), rng))
-        check_table(tmp_path / path.name)
+        check_table(changed(name, valid, turn, tmp_path, rng))
+
+
+def changed(name, valid, turn, folder, rng):
+    if turn % 3 == 2:
+        return odd_file(name, folder, rng)
+    path = valid[turn // 3 % len(valid)]
+    (folder / path.name).write_bytes((altered if turn % 3 else damaged)(path.read_bytes(), rng))
+    return folder / path.name
 
 
 @pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.apart])
@@ -81,10 +87,7 @@ def test_damaged_files_that_packages_read(files, tmp_path, name):
     rng = np.random.default_rng(len(name))
     valid = [path for path in files if format_of(path) == name]
     for turn in range(20):
-        path = valid[turn % len(valid)]
-        target = tmp_path / path.name
-        target.write_bytes((altered if turn // len(valid) % 2 else damaged)(path.read_bytes(), rng))
-        outcome = forked(read_as_apart, target)
+        outcome = forked(read_as_apart, changed(name, valid, turn, tmp_path, rng))
         crashed = "it ended with status" in str(outcome.error)
         assert outcome.error is None or crashed or isinstance(outcome.error, GMCRError), (turn, outcome)
 

@@ -2,14 +2,19 @@
 
 import contextlib
 import io
+import json
+import os
+import resource
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from forked import forked
 from gmcr import GMCR, make_mixtures
 from gmcr.cli.app import main
+from gmcr.errors import FileError
 from gmcr.files import finish, write_whole
 from gmcr.runs import RunFolder
 from gmcr.storage import read_model
@@ -109,6 +114,20 @@ def test_report(made, tmp_path):
     kill_everywhere(lambda: command("report", folder, made / "new.csv"), folder, check, tmp_path)
 
 
+def test_name(made, tmp_path):
+    """Model, tables, workbook and report have the old name, or all have the new one."""
+    folder = folder_with(tmp_path / "run", made / "old")
+
+    def check(copy):
+        found = shown(copy)
+        new = "lactose" in RunFolder.at(copy).solution().names
+        for name in ("concentrations.csv", "profiles.csv", "report.html"):
+            assert (b"lactose" in found[name]) == new, name
+        assert names(copy) == names(made / "old")
+
+    kill_everywhere(lambda: command("name", folder, "0=lactose"), folder, check, tmp_path)
+
+
 @pytest.mark.parametrize("over", [False, True], ids=["fresh", "over others"])
 def test_decode(made, tmp_path, over):
     """The table, and the one of what is not explained: samples of another mixture."""
@@ -176,3 +195,97 @@ def test_a_run_without_a_manifest_is_still_a_run(made, tmp_path):
     (folder / "manifest.json").write_text("[")
     with pytest.raises(AssertionError, match=r"manifest\.json is damaged; remove it"):
         command("report", folder)
+
+
+# Others at the same folder
+
+
+def test_what_is_read_is_of_one_run(made, tmp_path):
+    """Another process puts a new run in place between two looks."""
+    folder = folder_with(tmp_path / "run", made / "old")
+    run, other = RunFolder.at(folder), RunFolder.at(folder)
+    assert run.solution().n_components == 2
+    command("report", folder)  # which changes the folder
+    with pytest.raises(FileError, match="was changed by another process meanwhile; try again"):
+        run.matches()
+    with pytest.raises(FileError, match="was changed by another process"):
+        other.estimator()
+    again = RunFolder.at(folder)
+    assert again.estimator().n_components_ == again.solution().n_components
+
+
+def test_a_report_of_the_old_run_is_not_put_beside_the_new_one(made, tmp_path):
+    folder = folder_with(tmp_path / "run", made / "old")
+    run = RunFolder.at(folder)
+    contents = run.contents()
+    command("fit", made / "new.csv", "-o", folder, "--components", 3, "--force")
+    with pytest.raises(FileError, match="was changed by another process"):
+        run.write_report(contents)
+    with pytest.raises(FileError, match="was changed by another process"):
+        run.write_names(pd.DataFrame({"component": [0], "name": ["a"], "verdict": ["fixed"]}))
+    check_run(folder, None, made / "new")
+
+
+def test_writers_of_the_same_folder_take_turns(made, tmp_path):
+    """Decoding beside a refit writes into the run's folder too; nobody is refused, nothing is lost."""
+    folder = folder_with(tmp_path / "run", made / "old")
+    calls = [
+        ("decode", made / "old", made / "old.csv", "-o", folder / "decoded a.csv"),
+        ("decode", made / "new", made / "new.csv", "-o", folder / "decoded b.csv"),
+        ("fit", made / "new.csv", "-o", folder, "--components", 3, "--force"),
+    ]
+    children = []
+    for call in calls:
+        child = os.fork()
+        if child == 0:
+            command(*call)
+            os._exit(0)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+    decoded = list(folder.glob("decoded *"))  # with a table of what is unexplained, if there is any
+    assert {"decoded a.csv", "decoded b.csv"} <= {path.name for path in decoded}
+    for path in decoded:
+        path.unlink()
+    check_run(folder, None, made / "new")
+
+
+def test_a_manifest_of_a_stranger_gives_no_other_file_away(made, tmp_path):
+    """Neither in the folder nor beyond a link of it."""
+    folder = folder_with(tmp_path / "run", made / "old")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "own.svg").write_text("own")
+    shutil.rmtree(folder / "figures")
+    (folder / "figures").symlink_to(tmp_path / "home")
+    (folder / "link").symlink_to(tmp_path / "home")
+    listed = [OWN, "../home/own.svg", "link/own.svg", "figures/own.svg", str(tmp_path / "home" / "own.svg")]
+    (folder / "manifest.json").write_text(json.dumps({"files": listed}))
+    command("fit", made / "new.csv", "-o", folder, "--components", 3, "--force")
+    assert (tmp_path / "home" / "own.svg").read_text() == "own"
+    assert (folder / OWN).read_text() == "mine"
+
+
+def test_a_manifest_that_is_a_pipe_is_refused_without_waiting(made, tmp_path):
+    folder = folder_with(tmp_path / "run", made / "old")
+    (folder / "manifest.json").unlink()
+    os.mkfifo(folder / "manifest.json")
+    with pytest.raises(AssertionError, match=r"manifest\.json is not a file"):
+        command("report", folder)
+
+
+def test_a_disk_that_is_full_leaves_the_old_run(made, tmp_path):
+    """In a process that may write no more than some bytes of a file: every table fits, the model does not."""
+    folder = folder_with(tmp_path / "run", made / "old")
+    before = shown(folder)
+
+    def refit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as told:
+            return main(
+                ["fit", str(made / "new.csv"), "-o", str(folder), "--components", "3", "--force"]
+            ), told.getvalue()
+
+    code, told = forked(refit).value
+    assert code == 1
+    assert told.strip().split("\n")[-1].endswith("could not be written: File too large.")
+    assert shown(folder) == before
+    assert not [path.name for path in folder.iterdir() if path.name.endswith(".tmp")]

@@ -188,6 +188,15 @@ def test_runs_and_order_are_kept_with_the_model(model, tmp_path):
     assert loaded.layout_.labels == found.layout_.labels
 
 
+def test_another_count_of_a_model_from_a_file_keeps_runs_and_order(model, tmp_path):
+    found, D = model
+    found.save(tmp_path / "run.gmcr")
+    one = GMCR.load(tmp_path / "run.gmcr").at(1, D)
+    assert one.violations_["unimodal C"] == 0
+    np.testing.assert_array_equal(one.layout_.order, found.layout_.order)
+    np.testing.assert_allclose(one.areas_, found.at(1).areas_)
+
+
 def test_a_table_brings_its_runs(folder):
     table = gmcr.read(folder)
     found = GMCR(n_components=2).fit(table)

@@ -14,8 +14,9 @@ import json
 import os
 import re
 import secrets
+import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
@@ -33,6 +34,7 @@ RECORD = ".gmcr-change.json"  # of a change that was decided and is not carried 
 _TEMPORARY = re.compile(r"\.gmcr-[0-9a-f]{16}\.tmp")
 _PATIENCE = 60.0  # seconds to wait for others that write to a folder
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
+_LARGEST = 1 << 24  # bytes of a record
 _ABANDONED = 86_400.0  # seconds after which a temporary file is nobody's, where folders cannot be locked
 
 
@@ -47,11 +49,17 @@ def write_whole(path: FilePath, content: bytes, example: str = "run.gmcr") -> No
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
+            _keep_permissions(temporary, target)
             os.replace(temporary, target)
         finally:
             with contextlib.suppress(OSError):  # gone already when the rename went through
                 temporary.unlink()
         _flush(target.parent)
+
+
+def as_bytes(text: str) -> bytes:
+    """A text as files hold it; "?" for what no text may hold, as a part of a file's name that is no UTF-8."""
+    return text.encode("utf-8", "replace")
 
 
 @dataclass
@@ -91,50 +99,105 @@ def changed_together(folder: Path) -> Iterator[Staged]:
             if not os.path.lexists(folder / RECORD):
                 rmtree(staged.path, ignore_errors=True)
             raise
-        _carry_out(folder)
+        _carry_out(folder, own=True)
 
 
-def finish(folder: Path) -> None:
-    """Carry out a change that was decided by a process that could not do so any more."""
-    if os.path.lexists(folder / RECORD):
-        with _in_words(folder), _in_use(folder, alone=True):
-            pass  # it is the first thing that is done
-
-
-def _carry_out(folder: Path) -> None:
-    """Move the files of a change to their places; whatever was moved before is not there to be moved again."""
-    try:
-        content = (folder / RECORD).read_bytes()
-    except FileNotFoundError:
+def finish(folder: Path, name: str | None = None) -> None:
+    """Carry out a change that a process decided and could not carry out any more, if it is about this file."""
+    if not os.path.lexists(folder / RECORD):
         return
-    staged, names, removed = _decided(folder, content)
-    for name in names:
-        if (staged / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            _move(staged / name, folder / name)
-    for name in removed:
-        (folder / name).unlink(missing_ok=True)
+    decided = _decided(folder)
+    if decided is None or (name is not None and name not in (*decided.files, *decided.removed)):
+        return
+    try:
+        with _in_use(folder, alone=True):
+            pass  # it is the first thing that is done
+    except OSError as error:
+        raise FileError(
+            f"{folder} holds a change that was begun and cannot be ended: {error.strerror or error}; "
+            "make it a folder that can be written."
+        ) from error
+
+
+def awaited(folder: Path) -> set[str]:
+    """Names of the files that a change which was decided is about to replace or to remove."""
+    decided = _decided(folder) if os.path.lexists(folder / RECORD) else None
+    return set() if decided is None else {*decided.files, *decided.removed}
+
+
+def _carry_out(folder: Path, *, own: bool = False) -> None:
+    """Move the files of a change to their places; whatever was moved before is not there to be moved again.
+
+    Of two things that the power must not swap, the first is flushed to the disk before the second is begun.
+
+    own : whether this process has decided it. A folder may come from a stranger, and its record too: what others
+        have decided reaches nothing beyond the folder, through no link
+    """
+    decided = _decided(folder)
+    if decided is None:
+        return
+    staged, names = folder / decided.source, (*decided.files, *decided.removed)
+    if not own:
+        inside = [f"{decided.source}/{name}" for name in (RECORD, *names)]
+        _refuse_links(folder, [*inside, *names])
     _flush(folder)
+    changed = {folder}
+    for name in decided.files:
+        if os.path.lexists(staged / name):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            changed |= {_move(staged / name, folder / name, through_links=own), *(folder / name).parents}
+    for name in decided.removed:
+        (folder / name).unlink(missing_ok=True)
+        changed.add((folder / name).parent)
+    for place in changed.difference(folder.parents):
+        _flush(place)
     rmtree(staged, ignore_errors=True)
     (folder / RECORD).unlink(missing_ok=True)
     _flush(folder)
 
 
-def _decided(folder: Path, content: bytes) -> tuple[Path, list[str], list[str]]:
-    """What a record says, if it speaks of this folder alone."""
+@dataclass(frozen=True)
+class _Decided:
+    """A change of a folder: where the new files are, their names, and those of the files that go."""
+
+    source: str
+    files: list[str]
+    removed: list[str]
+
+
+def _decided(folder: Path) -> _Decided | None:
+    """What the folder's record says, if there is one and it speaks of this folder alone."""
     try:
-        told = json.loads(content)
+        found = os.lstat(folder / RECORD)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+            raise ValueError("it is no list of names")
+        told = json.loads((folder / RECORD).read_bytes())
         names = [Path(name) for name in (*told["files"], *told["removed"])]
         inside = all(name.parts and not name.is_absolute() and ".." not in name.parts for name in names)
         if not (inside and _TEMPORARY.fullmatch(told["from"])):
             raise ValueError("it names files elsewhere")
+    except FileNotFoundError:
+        return None
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise FileError(f"{folder / RECORD} is damaged; remove it to have the files as they stand.") from None
-    return folder / told["from"], told["files"], told["removed"]
+    return _Decided(told["from"], told["files"], told["removed"])
 
 
-def _move(source: Path, target: Path) -> None:
-    place = Path(os.path.realpath(target))  # a link goes on pointing where it did
+def _refuse_links(folder: Path, names: Iterable[str]) -> None:
+    """Refuse names that lead out of the folder through a link; the last part of one may be a link."""
+    for name in names:
+        for parent in Path(name).parents[:-1]:
+            if (folder / parent).is_symlink():
+                raise FileError(
+                    f"{folder / RECORD} would change files elsewhere, through the link {parent}; remove it to "
+                    "have the files as they stand."
+                )
+
+
+def _move(source: Path, target: Path, *, through_links: bool) -> Path:
+    """Put a file in place of another, and tell in which folder; a link may go on pointing where it did."""
+    place = Path(os.path.realpath(target)) if through_links else target
+    _keep_permissions(source, place)
     try:
         os.replace(source, place)
     except OSError as error:
@@ -142,6 +205,7 @@ def _move(source: Path, target: Path) -> None:
             raise
         write_whole(place, source.read_bytes())  # on another disk
         source.unlink()
+    return place.parent
 
 
 @contextlib.contextmanager
@@ -218,6 +282,13 @@ def _sweep(folder: Path, before: float = float("inf")) -> None:
             if _TEMPORARY.fullmatch(entry.name) and entry.stat(follow_symlinks=False).st_mtime < before:
                 with contextlib.suppress(OSError):
                     rmtree(entry) if entry.is_dir(follow_symlinks=False) else os.unlink(entry)
+
+
+def _keep_permissions(new: Path, old: Path) -> None:
+    """Who may read the file that is replaced may read the new one, and nobody else."""
+    with contextlib.suppress(OSError):  # there is none, or it is somebody else's
+        if old.is_file() and not old.is_symlink():
+            os.chmod(new, stat.S_IMODE(old.stat().st_mode))
 
 
 @contextlib.contextmanager

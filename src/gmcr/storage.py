@@ -140,7 +140,7 @@ def _checksum(tensors: Arrays, texts: Mapping[str, str]) -> str:
 
 
 def _read_tensors(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, str]]:
-    finish(Path(path).parent)
+    finish(Path(path).parent, Path(path).name)
     if not os.path.exists(path):
         raise FileError(f"{path} does not exist.")
     if not os.path.isfile(path):  # also keeps pipes and devices, which would block, from being opened

@@ -46,7 +46,8 @@ def calibrate(
     noise : (samples,) standard deviations
     known : (samples, known) amounts, NaN where not known: a DataFrame with names, a dict of columns, an array
     units : of the amounts, a text, or texts by name
-    replicates : (samples,) labels of mixtures; by default samples with the same known amounts are one mixture
+    replicates : (samples,) labels of mixtures; by default samples of a run with the same known amounts
+        are one mixture
     runs : (samples,) labels of runs whose slopes may differ (matrix effects)
     components : component by name, where known does not tell
     limits : (components,) the solver's own detection limits
@@ -54,10 +55,10 @@ def calibrate(
     """
     names, amounts = check_known(known, len(D), len(S))
     told = check_units(units, names)
-    mixture = mixtures_of(amounts, replicates)
+    labels = None if runs is None else as_labels(runs, len(D), "runs").astype(str)
+    mixture = mixtures_of(amounts, replicates, labels)
     by_mixture = amounts_of(amounts, mixture, names)
     all_told = replicates is not None or amounts.shape[1] == len(S)
-    labels = None if runs is None else as_labels(runs, len(D), "runs").astype(str)
     if labels is not None and len({*zip(mixture, labels)}) > mixture.max() + 1:
         raise InputError(
             "runs differ between replicates of one mixture; give replicates labels of their own."

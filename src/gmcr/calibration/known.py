@@ -55,14 +55,19 @@ def check_units(units: Any, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(str(units.get(name, "")) for name in names)
 
 
-def mixtures_of(known: FloatArray, replicates: Any) -> NDArray[np.intp]:
+def mixtures_of(known: FloatArray, replicates: Any, runs: NDArray[np.str_] | None) -> NDArray[np.intp]:
     """(samples,) number of the mixture that each sample is of.
 
-    With labels, samples of the same label are one mixture; without, samples with the same known amounts are.
+    With labels, samples of the same label are one mixture; without, samples of a run with the same known amounts
+    are: standards are measured anew in each run.
     """
     keys: list[Any]
     if replicates is None:
-        keys = [None if np.isnan(row).all() else tuple(np.where(np.isnan(row), -1.0, row)) for row in known]
+        own = [""] * len(known) if runs is None else runs.tolist()
+        keys = [
+            None if np.isnan(row).all() else (run, *np.where(np.isnan(row), -1.0, row))
+            for row, run in zip(known, own)
+        ]
     else:
         labels = as_labels(replicates, len(known), "replicates")
         keys = [None if label is None or label != label else str(label) for label in labels.tolist()]

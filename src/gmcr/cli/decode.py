@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from gmcr.asking.places import read_places
 from gmcr.cli.console import check_suffix, print_json, print_notes, print_table, say
 from gmcr.cli.options import (
     NOISE,
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from gmcr.calibration import Amounts
     from gmcr.decoder import Decoding
+    from gmcr.estimators.window import GMCR
     from gmcr.io.reading import Pool
     from gmcr.io.table import Table
 
@@ -37,6 +41,7 @@ SHOWN = 20  # samples listed on a terminal
 LEVEL = 0.95  # of the intervals
 PRICE = "Price of a selection, in noise variances."
 CONFIDENCE = "How sure each support is; takes longer than decoding."
+RUNS = "Column of DATA with the run of each sample, or the lengths of runs, for a run fitted with --known-by-run."
 ALLOWED = "Table of what each sample may hold: samples x components, named, with 1 and 0 or true and false."
 
 
@@ -51,6 +56,7 @@ def decode(
     k_max: Annotated[int | None, option("Most components in a sample.")] = None,
     signed: Annotated[bool, option("Allow negative concentrations.", "--signed")] = False,
     allowed: Annotated[Path | None, option(ALLOWED)] = None,
+    runs: Annotated[str | None, option(RUNS, default="one, or the files or sheets")] = None,
     confidence: Annotated[bool, option(CONFIDENCE, "--confidence/--no-confidence")] = True,
     samples_in: Orientation = SamplesIn.auto,
     sheets: Sheets = False,
@@ -92,8 +98,12 @@ def decode(
     masks = None if allowed is None else read_allowed(allowed, names, known.names)
     as_learned = price is None and k_max is None and not signed and masks is None
     model = folder.estimator() if as_learned else None
+    if runs is not None and model is None:
+        raise typer.BadParameter(
+            "--runs is for a run that was fitted with --known-by-run, decoded as learned."
+        )
     if model is not None:
-        out = model.decode(measured, noise=assumed)
+        out = model.decode(measured, noise=assumed, runs=_runs(runs, model, measured))
     else:
         from gmcr.decoder import decode
 
@@ -115,6 +125,12 @@ def decode(
     else:
         print_notes(table.notes)
         _print(out, known, names, written)
+
+
+def _runs(text: str | None, model: GMCR, table: Table) -> list[str] | None:
+    """The run of each sample, for a model whose slopes differ between runs."""
+    by_run = model.calibration_ is not None and model.calibration_.runs
+    return read_places(None, text, table).runs if by_run or text is not None else None
 
 
 def _write(path: Path, out: Decoding, pool: Pool, table: Table, names: Sequence[str]) -> list[Path]:

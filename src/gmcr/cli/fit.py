@@ -62,6 +62,7 @@ FILES = f"{SAMPLES} Of several, each is a run of its own, in a folder of its nam
 Files = Annotated[list[Path], place("DATA...", FILES)]
 FIXED = "Known profiles to keep: a model file, a table with one per row, or a library of spectra."
 KNOWN = "Columns of DATA with known amounts, and their units, with commas: glucose=g/L,lactose=g/L."
+BY_RUN = "Let slopes of amounts differ between runs (matrix effects); with --known."
 REPLICATES = "Column of DATA with labels: samples of the same label are replicates of one mixture."
 ORDER = (
     "Order of the samples in their run: rows, as they stand; names, where they are named by numbers such as "
@@ -99,6 +100,7 @@ def fit(
     ] = None,
     known: Annotated[str | None, option(KNOWN, default=False)] = None,
     known_replicates: Annotated[str | None, option(REPLICATES, default=False)] = None,
+    known_by_run: Annotated[bool, option(BY_RUN, "--known-by-run")] = False,
     constraint: Annotated[list[str] | None, option(CONSTRAINT, "--constraint", default=False)] = None,
     order: Annotated[str | None, option(ORDER, default="not known")] = None,
     runs: Annotated[str | None, option(RUNS, default="one, or the files or sheets")] = None,
@@ -201,6 +203,10 @@ def fit(
     if amounts is not None and solver is Solver.eb:
         raise typer.BadParameter("--known needs the window solver; leave out --solver eb.")
     places = Places() if solver is Solver.eb else read_places(order, runs, table)
+    if known_by_run and (amounts is None or places.runs is None):
+        raise typer.BadParameter(
+            "--known-by-run needs --known, and runs: --runs, or several files or sheets."
+        )
     model: GMCR | EBgMCR
     if solver is Solver.eb:
         model = _eb(
@@ -246,7 +252,12 @@ def fit(
         warned = _fit(model, table, run, places, asked.replicates(table))
         if amounts is not None and isinstance(model, GMCR):
             try:
-                model.calibrate(amounts.values, units=amounts.units, replicates=amounts.replicates)
+                model.calibrate(
+                    amounts.values,
+                    units=amounts.units,
+                    replicates=amounts.replicates,
+                    runs=places.runs if known_by_run else None,
+                )
             except InputError as error:  # the fit is worth keeping
                 warned.append(f"There are no amounts: {error}")
     seconds = perf_counter() - started

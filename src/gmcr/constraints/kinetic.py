@@ -23,6 +23,8 @@ SPANS = (
     (1.0, 0.05),
 )  # rates to start from, fastest and slowest, over 1 / time
 
+STEP = 1e-5  # of a logarithm, for slopes
+
 
 @dataclass(frozen=True, eq=False)
 class Kinetic(FactorConstraint):
@@ -141,6 +143,24 @@ class Kinetic(FactorConstraint):
         times = self.when(len(C), layout)
         if C.shape[1] != self.count:
             return np.inf
+        return self._nearest(C, times)[0]
+
+    def columns_near(self, C: FloatArray, layout: Layout | None = None) -> list[FloatArray]:
+        """By component, what rate constants close to the nearest ones make of it: (samples, 1 + constants).
+
+        The concentration itself, in any unit, and how it changes with the logarithm of each constant that is not
+        known.
+        """
+        times = self.when(len(C), layout)
+        logs = self._nearest(C, times)[1]
+        steps = np.zeros((0, len(logs))) if self.rates is not None else STEP * np.eye(len(logs))
+        here, *changed = (self.concentrations(np.exp(logs + step), times) for step in [0.0, *steps, *-steps])
+        up, down = changed[: len(steps)], changed[len(steps) :]
+        slopes = [(above - below) / (2 * STEP) for above, below in zip(up, down)]
+        return [np.column_stack([one[:, j] for one in (here, *slopes)]) for j in range(self.count)]
+
+    def _nearest(self, C: FloatArray, times: FloatArray) -> tuple[float, FloatArray]:
+        """How far C is from what reactions give, relative to its size, and the logarithms of their constants."""
         sizes = np.maximum(np.abs(C).max(axis=0), 1e-300)
 
         def off(logs: FloatArray) -> FloatArray:
@@ -148,10 +168,13 @@ class Kinetic(FactorConstraint):
             squares = np.maximum((told * told).sum(axis=0), 1e-300)
             return np.asarray((C - told * ((told * C).sum(axis=0) / squares)) / sizes)
 
-        if self.rates is not None:
-            return float(np.abs(off(np.log(self.rates))).max())
-        found = [_fitted(off, np.log(start)) for start in self._usual_starts(times)]
-        return min(float(np.abs(off(logs)).max()) for logs in found)
+        known = self.rates is not None
+        found = (
+            [np.log(self.rates)]
+            if known
+            else [_fitted(off, np.log(one)) for one in self._usual_starts(times)]
+        )
+        return min(((float(np.abs(off(logs)).max()), logs) for logs in found), key=lambda one: one[0])
 
     @classmethod
     def of_words(cls, words: list[str]) -> Kinetic:

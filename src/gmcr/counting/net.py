@@ -14,7 +14,8 @@ import scipy.special
 from gmcr.validation import FloatArray
 
 STORED = "weights.npz"
-REGIMES = "a few", "many", "counts"  # components that may be in any table, more, and tables of counts
+# Components that may be in any table, more, tables of counts, and more than singular values could tell.
+REGIMES = "a few", "many", "counts", "more than channels"
 MANY = 25  # the largest count that may be in any table, whatever the solver found
 FARTHEST = 3.0  # half ranges from the middle, beyond which values of a column are all as far off
 
@@ -67,7 +68,8 @@ def regime(names: np.ndarray, values: FloatArray) -> int:
     columns = dict(zip(names.tolist(), np.nan_to_num(values).T))
     if np.any(columns.get("whole numbers", 0.0)):
         return REGIMES.index("counts")
-    return REGIMES.index("many" if np.max(columns.get("count", 0.0)) > MANY else "a few")
+    most, channels = np.max(columns.get("count", 0.0)), np.exp(np.max(columns.get("channels", np.inf)))
+    return REGIMES.index("a few" if most <= MANY else "many" if most <= channels else "more than channels")
 
 
 def inputs(values: FloatArray, middle: np.ndarray, half_range: np.ndarray) -> FloatArray:

@@ -16,20 +16,20 @@ from gmcr.disturbances.found import Disturbance, Disturbances
 from gmcr.disturbances.jumps import jump_score
 from gmcr.disturbances.left_over import held_out
 from gmcr.disturbances.noise import Scales, noise_scales
-from gmcr.disturbances.shapes import band_scores, shift_scores
+from gmcr.disturbances.shapes import band_scores, best_bands, shift_scores
 from gmcr.preprocessing.gaps import filled_along
 from gmcr.validation import BoolArray, FloatArray, check_samples
 
 LEVEL = 0.01  # chance of any alarm on a clean table, over all kinds
-KINDS = 5  # that are tested by how far something stands out
+TESTS = 3  # that share it: of channels, of jumps, of single samples
 FEWEST = 8  # samples or channels, below which nothing can be told from what the others span
 # Times its limit, from which on a disturbance is masked: a margin for noise that is not quite as it is taken to
 # be; chosen, not measured.
 MASKED = 2.0
-AS_MUCH = 0.85  # of what the best band of its own would explain of a sample, that a shift must
-OTHERS = (
-    0.5  # of how far a foreign sample stands out, that no other may reach: it moves what is held against them
-)
+# Of how far a sample stands out by the best band of its own, that it must by a shift to be one: slopes are known
+# less well than bands, and there are fewer ways to be shifted.
+AS_MUCH = 0.9
+OTHERS = 0.5  # of how far a sample stands out, that others may reach at the same place
 WEAK = 2  # directions that do not stand out of noise, which must not explain what stands out either
 ROUNDS = 3  # what stands far out hides the rest
 
@@ -87,7 +87,7 @@ def _standing_out(X: FloatArray, mask: BoolArray, odd: BoolArray) -> Iterator[Di
     hidden = (mask | np.isnan(X))[np.ix_(rows, columns)]
     part = X[np.ix_(rows, columns)]
     whole = filled(filled_along(np.where(hidden, np.nan, part), columns.astype(float)), hidden)
-    scales = noise_scales(whole)
+    scales = _noise_beside(whole, hidden)
     offsets = offset_scores(held_out(whole.T, scales.turned(), hidden.T), scales.samples)
     limit = _limit(offsets.size, len(rows))
     hot = offsets > limit
@@ -100,26 +100,37 @@ def _standing_out(X: FloatArray, mask: BoolArray, odd: BoolArray) -> Iterator[Di
     if height > _limit(n_tests):
         yield Disturbance("jump", int(np.sort(rows)[after]), None, height)
     parts = held_out(whole, scales, hidden)
-    scores, of_shifts = band_scores(parts), np.abs(shift_scores(parts, scales.channels))
+    scores, of_shifts = band_scores(parts), shift_scores(parts, scales.channels)
     shifts = of_shifts.max(axis=0)
     heights = np.array([of_width.max(axis=1) for _, of_width in scores])  # (widths, samples)
-    limit, limit_of_shifts = _limit(sum(of_width.size for _, of_width in scores)), _limit(of_shifts.size * 2)
+    n_tests = sum(of_width.size for _, of_width in scores) + of_shifts.size
     weak: _Weak | None = None
     for m in range(len(rows)):
         widest = int(heights[:, m].argmax())
-        score = float(heights[widest, m])
-        shifted = shifts[m] > max(limit_of_shifts, AS_MUCH * score)
-        if not shifted and (score <= limit or _shared(scores[widest][1], m)):
+        score, place = float(heights[widest, m]), int(scores[widest][1][m].argmax())
+        shifted = shifts[m] > max(_limit(n_tests), AS_MUCH * score)
+        narrow = not shifted and scores[widest][0] < 1.0  # the noise there is told by a channel's few entries
+        limit = _limit(n_tests, len(rows) if narrow else np.inf)
+        if not shifted and (
+            score <= limit or _reached(whole, scales, hidden, widest, place, m) > OTHERS * score
+        ):
             continue
         weak = weak or _Weak.of(whole, scales, hidden)
-        if shifted and weak.shifts[m] > limit_of_shifts:
+        if shifted and weak.shifts[m] > limit:
             yield Disturbance("shifted axis", int(rows[m]), None, float(shifts[m]))
         elif not shifted and weak.heights[m] > limit:
-            if scores[widest][0] < 1.0:
+            if narrow:
                 place = int(columns[scores[0][1][m].argmax()])
                 yield Disturbance("spike", int(rows[m]), place, score, score > MASKED * limit)
             else:
                 yield Disturbance("foreign sample", int(rows[m]), None, score)
+
+
+def _noise_beside(whole: FloatArray, hidden: BoolArray) -> Scales:
+    """The noise of samples beside the band that stands out most of each: a disturbance is none."""
+    scales = noise_scales(whole)
+    found = best_bands(held_out(whole, scales, hidden))
+    return noise_scales(whole - found * scales.samples * scales.channels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,14 +145,16 @@ class _Weak:
     def of(cls, whole: FloatArray, scales: Scales, hidden: BoolArray) -> _Weak:
         parts = held_out(whole, scales, hidden, WEAK)
         heights = np.max([of_width.max(axis=1) for _, of_width in band_scores(parts)], axis=0)
-        return cls(heights, np.abs(shift_scores(parts, scales.channels)).max(axis=0))
+        return cls(heights, shift_scores(parts, scales.channels).max(axis=0))
 
 
-def _shared(scores: FloatArray, m: int) -> bool:
-    """Whether at the place where sample m stands out most of (samples, places) another one is off too: then it is
-    something weak that samples share."""
-    at = np.abs(scores[:, scores[m].argmax()])
-    return bool(np.delete(at, m).max() > max(_limit(2 * len(at)), OTHERS * at[m]))
+def _reached(whole: FloatArray, scales: Scales, hidden: BoolArray, width: int, place: int, m: int) -> float:
+    """How far other samples are off at the place where sample m stands out most, held against all but this one:
+    if far, then it is something weak that samples share. Zero where noise reaches as far."""
+    others = np.delete(np.arange(len(whole)), m)
+    parts = held_out(whole[others], scales.of_samples(others), hidden[others])
+    farthest = float(np.abs(band_scores(parts, [width])[0][1][:, place]).max())
+    return farthest if farthest > _limit(2 * len(others)) else 0.0
 
 
 def _limit(n_tests: float, freedom: float = np.inf) -> float:
@@ -149,4 +162,4 @@ def _limit(n_tests: float, freedom: float = np.inf) -> float:
 
     freedom : degrees of freedom that the noise was told with, if it was by a few entries
     """
-    return float(t.isf(LEVEL / KINDS / n_tests, freedom))
+    return float(t.isf(LEVEL / TESTS / n_tests, freedom))

@@ -22,15 +22,21 @@ class Part:
     """Some of the samples against all others.
 
     rows : which;  V : (n, channels) the directions of the others
+    errors : (n,) variances of the entries of these, where those of the noise are one
+    along : (rows, n) where the samples are along the directions
     explained, left : (rows, channels) of them by these directions, and the rest
     noise : (rows, channels) standard deviations of the noise in them
+    inflated : (rows, 1) how much larger than by noise alone it was, as directions have errors too; taken out
     """
 
     rows: NDArray[np.intp]
     V: FloatArray
+    errors: FloatArray
+    along: FloatArray
     explained: FloatArray
     left: FloatArray
     noise: FloatArray
+    inflated: FloatArray
 
 
 def held_out(X: FloatArray, scales: Scales, mask: BoolArray, more: int = 0) -> list[Part]:
@@ -53,10 +59,21 @@ def held_out(X: FloatArray, scales: Scales, mask: BoolArray, more: int = 0) -> l
         of_others = gram[np.ix_(others, others)] if wide else gram - scaled[rows].T @ scaled[rows]
         values, V = strongest(scaled[others], n, of_others)
         along = _along(scaled[rows], V, mask[rows])
-        leverage = np.square(along / values).sum(axis=1, keepdims=True)
-        left = np.where(mask[rows], 0.0, scaled[rows] - along @ V) / np.sqrt(1.0 + leverage)
-        parts.append(Part(rows, V, along @ V, left, scales.entries[rows]))
+        errors = 1.0 / np.square(values)
+        inflated = np.sqrt(1.0 + np.square(along) @ errors)[:, None]
+        left = np.where(mask[rows], 0.0, scaled[rows] - along @ V) / inflated
+        parts.append(Part(rows, V, errors, along, along @ V, left, scales.entries[rows], inflated))
     return _levelled_by_size(parts)
+
+
+def errors_in_both(part: Part) -> FloatArray:
+    """What is left of samples along a shape for no other reason than that the errors of the directions are in
+    it and in what they leave of the shape: (rows, n), by how much the shape lies along each direction.
+
+    Where directions are known badly, a component's own profile would stand out.
+    """
+    noise = np.square(part.noise).sum(axis=1, keepdims=True)
+    return np.asarray(part.along * part.errors * noise / part.inflated)
 
 
 def _along(X: FloatArray, V: FloatArray, mask: BoolArray) -> FloatArray:

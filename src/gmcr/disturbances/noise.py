@@ -28,6 +28,7 @@ BINS, LARGEST = (
 )  # of entries by signal, ever smaller towards the largest ones, of which so many are one
 ENOUGH = 200  # entries of a bin; beyond them it is the law's form that is wrong, not chance
 WEIGHTINGS = 4
+HIDDEN = 0.05  # of an offset that is left by what samples share, below which it is theirs
 NEIGHBOURS = 5, 0.1  # to either side by size: at least so many, at least that share of all
 
 
@@ -50,7 +51,10 @@ class Scales:
 
 
 def noise_scales(X: FloatArray) -> Scales:
-    """The noise of a complete table: a law of the signal, and what samples and channels differ from it."""
+    """The noise of a complete table: a law of the signal, and what samples and channels differ from it.
+
+    What a channel reads too much in every sample is no noise.
+    """
     usual = _without_far_entries(X)
     rows: FloatArray = np.zeros((len(X), 1))
     columns: FloatArray = np.zeros((1, X.shape[1]))
@@ -59,16 +63,18 @@ def noise_scales(X: FloatArray) -> Scales:
     for _ in range(ROUNDS):
         scales = np.exp(product[0] + product[1])
         U, values, Vt = shared(usual / scales)
-        fit, n = (U * values) @ Vt * scales, len(values)
-        taken = [np.square(vectors).sum(axis=1) for vectors in (U, Vt.T)]
+        signal, n = (U * values) @ Vt * scales, len(values)
+        beside = np.column_stack([U, _offset_beside(U, rows)])
+        fit = beside @ (beside.T @ (usual / scales)) * scales
+        taken = [np.square(vectors).sum(axis=1) for vectors in (beside, Vt.T)]
         share = [np.maximum(1.0 - one, LEAST_LEFT) for one in taken]
         squares = np.square(usual - fit) / np.outer(*share)
         whole = np.square(X - fit) / np.outer(*share)  # large signals may have noise that looks far off
-        law = _law_of_signal(whole / np.exp(2.0 * (rows + columns)), np.abs(fit))
+        law = _law_of_signal(whole / np.exp(2.0 * (rows + columns)), np.abs(signal))
         for axis in (1, 0):
             other = columns if axis else rows
             told = 0.5 * np.log(_power(squares / np.exp(2.0 * (law + other)), axis))
-            sizes = np.linalg.norm(fit, axis=axis)
+            sizes = np.linalg.norm(signal, axis=axis)
             blind = taken[1 - axis] > 1.0 - LEAST_LEFT
             freedom = max(X.shape[axis] - n, 1)
             drawn = _drawn_to_neighbours(told.ravel(), sizes, freedom, blind).reshape(told.shape)
@@ -77,6 +83,14 @@ def noise_scales(X: FloatArray) -> Scales:
         product = rows + middle[0], columns + middle[1]
     entries = np.exp(law + rows + columns - product[0] - product[1])
     return Scales(np.exp(product[0]), np.exp(product[1]), entries)
+
+
+def _offset_beside(U: FloatArray, rows: FloatArray) -> FloatArray:
+    """The direction of an offset that is the same in all samples, beside what they share: (samples, 0 or 1)."""
+    offset = np.exp(-rows) / np.linalg.norm(np.exp(-rows))
+    offset = offset - U @ (U.T @ offset)
+    size = float(np.linalg.norm(offset))
+    return offset / size if size > HIDDEN else offset[:, :0]
 
 
 def _law_of_signal(squares: FloatArray, signal: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ def layout_of(chain: Chain, D: Any, runs: Any, order: Any, n_samples: int) -> La
     """Runs and order of the samples as given, or the runs that a table D from files brings along."""
     if runs is None and isinstance(D, Table) and chain.averaging is None:
         runs = D.runs
+    runs, order = chain.averaged(runs, "runs"), chain.averaged(order, "order")
     return Layout.of(runs, order, n_samples, chain.axis_after)
 
 

@@ -39,11 +39,10 @@ def at_count(model: GMCR, count: Any, D: Any) -> GMCR:
     """The model fitted anew with the count told, and all else as it was; the same object for the same count."""
     count = check_whole(count, "n_components")
     kept = model._fitted_on
-    given = None if kept is None else {name: getattr(kept, name) for name in kept.told}
-    if given is None:
-        given = _stored(model)
-    if given is None:
-        told = " and ".join(model._told_to_fit)
+    stored = {} if kept is not None else _stored(model)
+    missing = [] if kept is not None else [name for name in model._told_to_fit if name not in stored]
+    if missing:
+        told = " and ".join(missing)
         raise InputError(
             f"n_components={count} needs what else was given to fit ({told}), which a model from a file or a "
             f"copy does not hold; fit GMCR(n_components={count}) with it."
@@ -60,22 +59,23 @@ def at_count(model: GMCR, count: Any, D: Any) -> GMCR:
         return model
     if count not in model._others:
         other = type(model)(**(parameters | {"n_components": count, "max_components": None, "r2_band": None}))
-        other.fit(D if kept is None else kept.D, **given)
+        if kept is None:
+            other.fit(D, **stored)
+        else:
+            given = {name: getattr(kept, name) for name in kept.told}
+            other.fit(kept.D, **given)
         model._others[count] = other
     return model._others[count]
 
 
-def _stored(model: GMCR) -> dict[str, Any] | None:
-    """What came to `fit` beside the samples, of a model from a file: runs and order are in it, nothing else is.
-
-    Where replicates were averaged, the file has those of the means, and not those that were given.
-    """
-    layout, told = model.layout_, model._told_to_fit
-    if set(told) - {"runs", "order"} or (told and model.chain_.averaging is not None):
-        return None
-    return {
-        name: getattr(layout, at) for name, at in (("runs", "labels"), ("order", "order")) if name in told
+def _stored(model: GMCR) -> dict[str, Any]:
+    """What a model from a file holds of what came to `fit` beside the samples."""
+    told = {
+        "runs": model.layout_.labels,
+        "order": model.layout_.order,
+        "replicates": model.chain_.labels,  # where they were averaged
     }
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _check_the_same(model: GMCR, samples: Any) -> None:

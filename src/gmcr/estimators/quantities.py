@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 def calibrated(
     model: GMCR, known: Any, D: Any, units: Any, replicates: Any, runs: Any, components: Any
-) -> tuple[Calibration, FloatArray]:
-    """The calibration of a model by samples of known amounts, D or those that were fitted, and these samples."""
+) -> tuple[Calibration, Callable[[], Amounts] | None]:
+    """The calibration of a model by samples of known amounts, D or those that were fitted, and their amounts.
+
+    Of fitted samples whose replicates were averaged, all may be told for each measurement or for each mean.
+    """
     kept = model._fitted_on
     if D is None and kept is None:
         raise InputError(
@@ -33,6 +36,10 @@ def calibrated(
         )
     if D is None and kept is not None:
         samples, out = model._training_samples(kept.D), model.decoding_
+        known, replicates, runs = (
+            model.chain_.averaged(told, name)
+            for told, name in ((known, "known"), (replicates, "replicates"), (runs, "runs"))
+        )
     else:
         samples, out = model._samples(D, reset=False), model.decode(D)
     S, inflation = model.components_, model._frozen().inflation
@@ -53,7 +60,7 @@ def calibrated(
         limits=least * np.sqrt(np.diag(np.linalg.pinv(S @ S.T))),
         inflation=inflation,
     )
-    return calibration, samples
+    return calibration, amounts_finder(calibration, S, samples, out, runs)
 
 
 def calibrate_by_constraint(model: GMCR) -> None:

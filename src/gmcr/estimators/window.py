@@ -359,7 +359,8 @@ class GMCR(Solver):
         D : (samples, channels) the samples of known amounts; by default those that were fitted
         units : of the amounts, such as "g/L", or by name, {"glucose": "g/L"}
         replicates : (samples,) labels; samples with the same label are measurements of one mixture, of known
-            amount or not; their differences tell noise. By default samples with the same known amounts are
+            amount or not; their differences tell noise. By default samples of a run with the same known
+            amounts are
         runs : (samples,) labels of runs whose slopes may differ (matrix effects)
         components : which component a name is, {"glucose": 2}, where the known amounts do not tell
 
@@ -368,12 +369,10 @@ class GMCR(Solver):
         Calibration, which prints slopes, errors and limits; it is kept as `calibration_`
         """
         check_is_fitted(self)
-        found, samples = calibrated(self, known, D, units, replicates, runs, components)
-        self.calibration_ = found
+        self.calibration_, find = calibrated(self, known, D, units, replicates, runs, components)
         if D is None:
-            find = amounts_finder(found, self.components_, samples, self.decoding_, runs)
             self.decoding_ = replace(self.decoding_, find_amounts=find)
-        return found
+        return self.calibration_
 
     def decode(
         self, D: Samples, *, noise: ArrayLike | NoiseLaw | None = None, runs: ArrayLike | None = None
@@ -595,7 +594,8 @@ class GMCR(Solver):
 
     def _storable_parameters(self) -> dict[str, Any]:
         """Parameters as JSON types; one that a file cannot hold is left out."""
-        parameters = {name: value for name, value in self.get_params().items() if name not in NOT_STORED}
+        own = self.get_params(deep=False)  # one step alone has parameters of its own
+        parameters = {name: value for name, value in own.items() if name not in NOT_STORED}
         if isinstance(self.noise, NoiseLaw):
             parameters["noise"] = self.noise.as_dict()
         if self.constraints is not None:
@@ -608,7 +608,7 @@ class GMCR(Solver):
 
     def _changed_parameters(self) -> dict[str, Any]:
         """What the solver was asked to do beyond the defaults."""
-        defaults = type(self)().get_params()
+        defaults = type(self)().get_params(deep=False)
         given = self._storable_parameters()
         if self.steps is not None:  # what a file stores of them may be long
             given["steps"] = [one.sentence() for one in check_steps(self.steps)]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gmcr.errors import FileError, InputError
-from gmcr.files import write_whole
+from gmcr.files import as_bytes, write_whole
 from gmcr.io.cells import Cells, as_number
 from gmcr.io.formats import FORMATS, NOTHING, Asked, Format
 from gmcr.io.layout import Grid, Texts
@@ -50,7 +50,7 @@ def write_csv(path: FilePath, header: Sequence[Any], rows: Iterable[Sequence[Any
     text = io.StringIO()
     for row in (header, *rows):
         text.write(",".join(_quoted(_cell(value)) for value in row) + "\n")
-    write_whole(path, text.getvalue().encode())
+    write_whole(path, as_bytes(text.getvalue()))
 
 
 # Cells

@@ -21,7 +21,7 @@ __all__ = ["FilePath"]
 def check_exists(path: FilePath) -> Path:
     """The path, if it is a file; pipes and devices, which would block, are refused."""
     file = Path(path)
-    finish(file.parent)
+    finish(file.parent, file.name)
     try:
         exists, is_file = file.exists(), file.is_file()
     except (OSError, ValueError) as error:  # a name that is too long, or holds a NUL

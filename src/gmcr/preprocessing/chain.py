@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from gmcr.errors import InputError
-from gmcr.preprocessing.replicates import AverageReplicates
+from gmcr.preprocessing.replicates import AverageReplicates, groups_of
 from gmcr.preprocessing.step import IntArray, Step, step_of
 from gmcr.validation import FloatArray, check_finite, require
 
@@ -137,6 +137,31 @@ class Chain:
             return None
         own = [f"single {row}" if label is None else label for row, label in enumerate(self.labels)]
         return tuple(dict.fromkeys(own))
+
+    def averaged(self, values: Any, name: str) -> Any:
+        """What is told of the training samples, as many as were measured, for each mean of replicates.
+
+        Replicates must be told the same; NaN and None say nothing. Values for each mean stay as they are.
+        """
+        if values is None or self.labels is None or np.ndim(values) == 0:
+            return values
+        one_column = np.ndim(values) == 1 and not isinstance(values, Mapping)
+        named = isinstance(values, Mapping | pd.DataFrame | pd.Series)
+        table = pd.DataFrame(dict(values) if isinstance(values, Mapping) else values)
+        if len(table) != len(self.labels):
+            return values
+        groups = groups_of(np.array(self.labels, dtype=object))
+        told = table.set_axis(range(len(table)), axis=0).groupby(groups, sort=False)
+        differ = np.argwhere((told.nunique() > 1).to_numpy())
+        if differ.size:
+            raise InputError(
+                f"{name} differs between the replicates of {(self.names_after or ())[differ[0][0]]!r:.40}, which "
+                "were averaged; give it once for all of them."
+            )
+        first = told.first()
+        if one_column:
+            return first.iloc[:, 0].to_numpy()
+        return first if named else first.to_numpy()
 
     def as_dict(self) -> dict[str, Any]:
         """What a file stores of it."""

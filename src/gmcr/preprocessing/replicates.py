@@ -57,7 +57,7 @@ class AverageReplicates(Step):
             raise InputError(
                 f"labels has {len(labels)} entries and there are {len(single)} samples; fit these."
             )
-        groups = _groups(labels)
+        groups = groups_of(labels)
         means = _means(np.asarray(single, dtype=float), groups)
         if not isinstance(X, pd.DataFrame):
             return means
@@ -66,7 +66,7 @@ class AverageReplicates(Step):
     def average(self, X: FloatArray, labels: Any) -> FloatArray:
         """Means of samples X by label: (things, channels), in the order in which they come; learns the noise."""
         told = as_labels(labels, len(X), "replicates")
-        groups = _groups(told)
+        groups = groups_of(told)
         self.counts_ = np.bincount(groups)
         twice = self.counts_.max() > 1
         self.noise_law_: NoiseLaw | None = law_of_replicates(X, told, self.noise) if twice else None
@@ -102,7 +102,7 @@ class AverageReplicates(Step):
         return np.arange(n_samples)
 
 
-def _groups(labels: Any) -> IntArray:
+def groups_of(labels: Any) -> IntArray:
     """The thing that each sample is of, numbered in the order in which they first come: (samples,)."""
     labels = np.asarray(labels, dtype=object)
     own = [("alone", row) if pd.isna(label) else ("named", str(label)) for row, label in enumerate(labels)]

@@ -14,7 +14,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from gmcr.errors import printable
-from gmcr.files import write_whole
+from gmcr.files import as_bytes, write_whole
 from gmcr.reporting import trust
 from gmcr.reporting.charts import Chart, as_data
 from gmcr.reporting.colours import LIGHT, SCRIPTS
@@ -30,7 +30,7 @@ class Ours(Markup):
 
 def write_report(contents: Contents, path: str | os.PathLike[str]) -> None:
     """Write the report, whole or not at all."""
-    write_whole(path, render(contents).encode(), "report.html")
+    write_whole(path, as_bytes(render(contents)), "report.html")
 
 
 def render(contents: Contents) -> str:

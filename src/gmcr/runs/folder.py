@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -17,9 +19,10 @@ import pandas as pd
 from gmcr.decomposition import Decomposition
 from gmcr.errors import FileError, GMCRError, InputError
 from gmcr.estimators.window import GMCR
-from gmcr.files import Staged, changed_together, finish, write_whole
+from gmcr.files import Staged, as_bytes, awaited, changed_together, finish, write_whole
 from gmcr.io.arrays import write_arrays
 from gmcr.io.csv import unescaped, write_csv
+from gmcr.io.opening import read_bytes
 from gmcr.io.reading import MODEL
 from gmcr.io.table import Table
 from gmcr.preprocessing import Chain
@@ -55,6 +58,7 @@ OWN = (
     WORKBOOK,
     *TABLES,
 )  # a run's, whether a manifest says so or not
+OF_A_RUN = re.compile(rf"report_\d+\.html|{FIGURES}/[^/]+\.(svg|png)")  # beside OWN, if a manifest lists it
 OF_THE_FIT = ("source", "warnings", "reproduce")  # facts that only who fitted can tell
 
 
@@ -62,7 +66,8 @@ class RunFolder:
     """A run in a folder: where its files are, and how they are written and read.
 
     The files of a run change as one: whenever a process that writes them is killed, the folder holds the run that
-    was there or the new one. Other files in the folder are left alone.
+    was there or the new one. Other files in the folder are left alone. What is read is of one run: if another
+    process changes it meanwhile, that is an error, and what was made of the old run is not put beside the new.
 
     path : the folder; name : of the model file in it
     """
@@ -76,6 +81,7 @@ class RunFolder:
         self.checkpoint = path / CHECKPOINT
         self.training = path / TRAINING
         self._facts = path / FACTS
+        self._seen = self._state()
 
     @classmethod
     def at(cls, path: Path) -> RunFolder:
@@ -157,7 +163,7 @@ class RunFolder:
                 write_arrays(
                     staged.path / MAPS, concentrations=np.asarray(after.refold(found.concentrations))
                 )
-            write_whole(staged.path / SUMMARY, summary(model, table, source, warned).encode())
+            write_whole(staged.path / SUMMARY, as_bytes(summary(model, table, source, warned)))
             (model if isinstance(model, GMCR) else found).save(staged.path / RUN_MODEL)
             _write_report(contents, pages, staged.path)
             if not getattr(model, "interrupted_", False):
@@ -177,8 +183,12 @@ class RunFolder:
             if count is not None:
                 write_whole(staged.path / self.report_at(count).name, pages[REPORT])
                 return
-            _write_report(contents, pages, staged.path)
-            staged.removed |= {name for name in self._belonging() if name.startswith(f"{FIGURES}/")}
+            self._stage_report(contents, pages, staged)
+
+    def _stage_report(self, contents: Contents, pages: dict[str, bytes], staged: Staged) -> None:
+        """The report in place of the one that is there; figures that it has no more go."""
+        _write_report(contents, pages, staged.path)
+        staged.removed |= {name for name in self._belonging() if name.startswith(f"{FIGURES}/")}
 
     def write_names(self, table: pd.DataFrame) -> None:
         """The names of the components, as `matches` reads them."""
@@ -192,20 +202,26 @@ class RunFolder:
         new = {old: name for old, name in zip(before.names, found.names) if old != name}
         # A given name is above one from a library.
         matches = {j: match for j, match in self.matches().items() if found.names[j] not in new.values()}
+        contents = None
+        if self._facts.exists():
+            contents = replace(load_contents(self._facts, found), names=_told_apart(matches))
+        pages = {} if contents is None else _pages(contents)
         with self._changed() as staged:
             (found if model is None else model.rename(found.names)).save(staged.path / self.model.name)
             rename_in_tables(self.path, staged.path, new)
             if self.names.exists():
                 kept = ((j, one.name, one.verdict, one.hit, one.score) for j, one in matches.items())
                 write_csv(staged.path / NAMES, ["component", "name", "verdict", "hit", "hqi"], kept)
-        if self._facts.exists():
-            self.write_report(self.contents())
+            if contents is not None:
+                self._stage_report(contents, pages, staged)
         return found.names
 
     @contextmanager
     def _changed(self, *, anew: bool = False) -> Iterator[Staged]:
         """The run's files, changed as one; anew : whether none of those of the run before stays."""
         with changed_together(self.path) as staged:
+            if not anew:
+                self._check_unchanged()
             yield staged
             before, new = self._belonging(), set(staged.names())
             if anew:
@@ -213,43 +229,63 @@ class RunFolder:
             files = sorted((before - staged.removed) | new | {MANIFEST})
             told = {"format": "gmcr run", "format_version": 1, "files": files}
             write_whole(staged.path / MANIFEST, json.dumps(told, indent=1).encode())
+        self._seen = self._state()
 
     def _belonging(self) -> set[str]:
-        """The names of the files in the folder that are the run's; older runs have no manifest."""
+        """The names of the files in the folder that are the run's; older runs have no manifest.
+
+        A manifest may be a stranger's: only what a run can have written is the run's.
+        """
+        figures = {f"{FIGURES}/{name}" for name in figure_names()}
         try:
-            told = json.loads((self.path / MANIFEST).read_bytes())["files"]
-            listed = {name for name in told if isinstance(name, str)}
-        except FileNotFoundError:
-            listed = self._own_figures()
-        except (OSError, KeyError, TypeError, ValueError) as error:
+            has_one = os.path.lexists(self.path / MANIFEST)
+            told = json.loads(read_bytes(self.path / MANIFEST))["files"] if has_one else figures
+            elsewhere = (self.path / FIGURES).is_symlink()
+            listed = {
+                name for name in told if name in figures or (OF_A_RUN.fullmatch(name) and not elsewhere)
+            }
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FileError(f"{self.path / MANIFEST} is damaged; remove it, it is written anew.") from error
         return {name for name in (*OWN, *listed) if (self.path / name).is_file()}
 
-    def _own_figures(self) -> set[str]:
-        return {f"{FIGURES}/{name}" for name in figure_names() if (self.path / FIGURES / name).is_file()}
+    def _state(self) -> tuple[Any, ...]:
+        """What tells one run in the folder from the next; whether one is about to take the place of another."""
+        files = [_stamp(self.path / name) for name in (MANIFEST, self.model.name)]
+        return (*files, MANIFEST in awaited(self.path))
+
+    def _check_unchanged(self) -> None:
+        if self._state() != self._seen:
+            raise FileError(f"the run in {self.path} was changed by another process meanwhile; try again.")
 
     # Reading
 
     def solution(self) -> Decomposition:
         """What was found."""
-        return Decomposition.load(self.model)
+        found = Decomposition.load(self.model)
+        self._check_unchanged()
+        return found
 
     def chain(self) -> Chain:
         """The steps that samples go through before they meet the run's profiles."""
         stored = read_model(self.model)[1].get("steps") if self.model.suffix.lower() == MODEL else None
+        self._check_unchanged()
         return Chain() if stored is None else Chain.of_dict(stored)
 
     def estimator(self) -> GMCR | None:
         """The window solver's estimator, if the model file holds one."""
         if self.model.suffix.lower() != MODEL or read_model(self.model)[1]["kind"] != GMCR.__name__:
             return None
-        return GMCR.load(self.model)
+        model = GMCR.load(self.model)
+        self._check_unchanged()
+        return model
 
     def contents(self, table: Table | None = None, source: str = "") -> Contents:
         """What there is to report: collected anew from the samples, else as kept, else what the model tells."""
         found, names = self.solution(), self.matches()
         if table is None and self._facts.exists():
-            return replace(load_contents(self._facts, found), names=names)
+            kept = load_contents(self._facts, found)
+            self._check_unchanged()
+            return replace(kept, names=names)
         source = source or self.path.name or self.model.name
         contents = collect(found, table, model=self.estimator(), source=source, names=names)
         with suppress(FileError):
@@ -277,16 +313,26 @@ class RunFolder:
             with open(self.names, encoding="utf-8", newline="") as file:
                 found = {int(row["component"]): _match(row) for row in csv.DictReader(file)}
         except FileNotFoundError:
-            return {}
+            found = {}
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise FileError(f"{self.names} is damaged; gmcr match writes it anew.") from error
+        self._check_unchanged()
         return _told_apart(found)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What tells a file from one that was put in its place; None if there is none that can be read."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def _pages(contents: Contents) -> dict[str, bytes]:
     """The report's page and figures, by the names of their files."""
     drawn = {f"{FIGURES}/{name}": content for name, content in draw_figures(contents).items()}
-    return {REPORT: render(contents).encode()} | drawn
+    return {REPORT: as_bytes(render(contents))} | drawn
 
 
 def _write_report(contents: Contents, pages: dict[str, bytes], folder: Path) -> None:

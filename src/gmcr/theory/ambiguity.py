@@ -13,7 +13,7 @@ import numpy as np
 
 from gmcr.decomposition import Decomposition
 from gmcr.theory.balancing import checked_solution
-from gmcr.theory.extremes import End, coefficient_range, extremes
+from gmcr.theory.extremes import SMALLEST, End, coefficient_range, error_of, extremes
 from gmcr.theory.feasible_bands import Ambiguity, Band
 from gmcr.theory.feasible_plane import FeasibleArea, FeasiblePair, feasible_area, pair_extremes, pair_interval
 from gmcr.theory.transformations import Balanced, Block, group
@@ -44,6 +44,7 @@ def feasible_bands(
     order: Any = None,
     alpha: float = 0.05,
     seconds: float = np.inf,
+    counted: Any = None,
 ) -> Ambiguity:
     """The range of profiles and concentrations that fit as well as a solution, for each of its components.
 
@@ -66,6 +67,8 @@ def feasible_bands(
     runs, order : (samples,) of samples, for constraints that go by them
     alpha : probability with which noise alone may exceed what is forgiven as noise
     seconds : after which to give up with a TimeoutError
+    counted : (samples,) a yes or no for each, of whose signal shares are; by default all. Bands from before and
+        after further samples compare where those of the first samples count alone
 
     Returns
     -------
@@ -98,6 +101,7 @@ def feasible_bands(
         order=order,
         alpha=alpha,
         seconds=seconds,
+        counted=counted,
         notes=notes,
     )
     names = decomposition.component_names or tuple(str(j) for j in range(len(S)))
@@ -121,7 +125,8 @@ def _bands(
 
     sizes : (K,) norm of each component's signal; used : (K,) their numbers, names : by number
     """
-    total = float(np.linalg.norm(solution.C @ solution.S))
+    C = solution.C_counted
+    total = float(np.linalg.norm(C @ solution.S))
     bands: list[Band] = []
     planes: list[FeasiblePair | FeasibleArea] = []
     for members in group(solution.directions):
@@ -133,17 +138,14 @@ def _bands(
             low, high = ends[position]
             least, most = float(np.exp(low[0]) / total), float(np.exp(high[0]) / total)
             looks = [_looks(block, position, T) for _, T in (low, high)]
-            # Standard error of ‖c_i s_i‖, T fixed: from the profile's size and from that of the concentrations.
-            spread = np.sum(block.C[:, position] ** 2 * block.C_cov[:, position, position])
-            spread *= block.S[position] @ block.S[position]
-            error = float(np.sqrt(block.S_cov[position, position] + spread)) / total
+            error = error_of(block, position) / total
             noise = 2 * block.z * error
             limited = bool(block.limits)
             closed, why = _verdict(least, most, noise, [names[k] for k in partners], limited)
             band = Band(
                 component=number,
                 name=names[number],
-                share=float(sizes[i] / total),
+                share=float(sizes[i] * np.linalg.norm(C[:, i]) / total),
                 min=least,
                 max=most,
                 profiles=np.stack([profile for profile, _ in looks]),
@@ -162,7 +164,8 @@ def _ends(block: Block, planes: list[Any], used: Any, sizes: FloatArray) -> list
     """Both ends of every member's band, as log ‖c_i‖ ‖s_i‖ and T; planes found on the way are added."""
     count = len(block.members)
     if count == 1:
-        here = float(np.log(np.linalg.norm(block.S)))
+        size = float(np.linalg.norm(block.C_counted) * np.linalg.norm(block.S))
+        here = float(np.log(max(size, SMALLEST)))
         return [((here, np.eye(1)), (here, np.eye(1)))]
     if block.n_variables > MAX_VARIABLES:
         return [((np.nan, None), (np.nan, None))] * count

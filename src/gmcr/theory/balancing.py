@@ -46,6 +46,7 @@ class Given:
     c_min: float | None
     signed: bool
     deadline: float
+    counted: BoolArray | None = None
 
     @property
     def sizes(self) -> FloatArray:
@@ -55,7 +56,7 @@ class Given:
     def balanced(self) -> Balanced:
         sizes = self.sizes
         C, S = self.C / sizes, self.S * sizes[:, None]
-        same = ("held", "spread", "z", "c_min", "signed", "deadline", "limits")
+        same = ("held", "spread", "z", "c_min", "signed", "deadline", "limits", "counted")
         return Balanced(
             **{name: getattr(self, name) for name in same},
             C=C,
@@ -73,8 +74,20 @@ class Given:
         scales = None if self.scales is None else np.linalg.solve(T, self.scales) / norms
         return replace(self, C=self.C @ T * norms, S=S / norms[:, None], scales=scales)
 
+    def clipped(self) -> Given:
+        """The solution without what noise alone leaves negative, as a true one is, unless it is signed."""
+        if self.signed:
+            return self
+        C, S = np.maximum(self.C, 0.0), np.maximum(self.S, 0.0)
+        norms = np.linalg.norm(S, axis=1)
+        scales = None if self.scales is None else self.scales / norms
+        return replace(self, C=C * norms, S=S / norms[:, None], scales=scales)
+
     def and_sample(self, c: FloatArray, absent: Sequence[int] = ()) -> Given:
-        """The same with another sample of concentrations c (K,), known to be without some of the components."""
+        """The same with another sample of concentrations c (K,), known to be without some of the components.
+
+        Shares stay those of the signal of the samples that were there.
+        """
         held = ~np.isin(np.arange(len(c)), absent)
         n, noise, floor = len(self.C), float(np.median(self.sigma)), float(np.median(self.floor))
         return replace(
@@ -84,6 +97,7 @@ class Given:
             sigma=np.append(self.sigma, noise),
             floor=np.append(self.floor, floor),
             limits=tuple(one.of_first(n) for one in self.limits),
+            counted=np.append(np.ones(n, dtype=bool) if self.counted is None else self.counted, False),
         )
 
 
@@ -101,6 +115,7 @@ def checked_solution(
     order: Any = None,
     alpha: float = 0.05,
     seconds: float = np.inf,
+    counted: Any = None,
     notes: list[str],
 ) -> Given:
     """What `feasible_bands` is told, checked, for the components that samples hold (`used`).
@@ -161,6 +176,7 @@ def checked_solution(
         c_min=None if decomposition.signed else c_min,
         signed=decomposition.signed,
         deadline=deadline,
+        counted=_check_counted(counted, C[:, used]),
     )
 
 
@@ -198,6 +214,18 @@ def _check_supports(
             f"supports keeps component {column} out of sample {row}, which holds it in the decomposition."
         )
     return held
+
+
+def _check_counted(counted: Any, C: FloatArray) -> BoolArray | None:
+    """(samples,) bool, of whose signal shares are; None for all."""
+    if counted is None:
+        return None
+    chosen = as_numbers(counted, "counted") != 0
+    if chosen.shape != (len(C),):
+        raise InputError(f"counted must be a yes or no for each of {len(C)} samples, but has {chosen.shape}.")
+    if not C[chosen].any():
+        raise InputError("counted chooses no sample that holds anything.")
+    return chosen
 
 
 def _told_notes(told: Told, closure: Closure | None) -> list[str]:

@@ -7,6 +7,7 @@ with the supports built into T, analytic gradients, and non-negativity up to the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise, repeat
 from time import monotonic
@@ -36,28 +37,41 @@ SAME_COMPONENT = 0.5  # T⁻¹[i, i]: what remains of the old component in the n
 SMALLEST = 1e-300  # divides zeros by something
 
 
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """What is at coordinates x: T, A = T⁻¹, norms of the profiles there, and once asked for, how these change and
+    what limits say."""
+
+    x: FloatArray
+    T: FloatArray
+    A: FloatArray
+    norms: FloatArray
+    slopes: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)
+    excesses: list[list[tuple[float, FloatArray, FloatArray]]] = field(default_factory=list)
+
+
 class Problem:
     """Objective and constraints of a block as functions of the coordinates x of T, with derivatives."""
 
     def __init__(self, block: Block) -> None:
         self.block = block
-        self.G, self.H = block.C.T @ block.C, block.S @ block.S.T
+        self.G, self.H = block.C_counted.T @ block.C_counted, block.S @ block.S.T
         self.samples = [np.flatnonzero(block.held[:, i]) for i in range(len(block.members))]
         self.limits = [[one for one in block.limits if one.component == i] for i in range(len(block.members))]
         self.mean_C_cov = block.C_cov.mean(axis=0)
         self.directions = np.hstack(block.directions)
         self.column_of = np.repeat(np.arange(len(block.members)), [Q.shape[1] for Q in block.directions])
         self.own = _slices(block)
+        self._last: _Place | None = None
         # Two components cannot change places without T becoming singular on the way; three can.
         self.same = 0.0 if len(block.members) == 2 else SAME_COMPONENT
 
     def log_share(self, x: FloatArray, i: int, sign: float = 1.0) -> tuple[float, FloatArray]:
         """± log ‖c_i‖ ‖s_i‖ and its gradient (n_variables,)."""
-        T, A = self._pair(x)
-        t = T[:, i]
+        at = self._at(x)
+        t, n = at.T[:, i], at.norms[i]
         square = max(float(t @ self.G @ t), SMALLEST)
-        n = self._norm(A, i)
-        gradient = self._norm_slope(A, i, n, self._row_derivative(A, i)) / n
+        gradient = self._slopes(at)[i][1] / n
         gradient[self.own[i]] += self.block.directions[i].T @ (self.G @ t) / square
         return sign * float(0.5 * np.log(square) + np.log(n)), sign * gradient
 
@@ -69,17 +83,16 @@ class Problem:
         block, z = self.block, self.block.z
         if monotonic() > block.deadline:
             raise TimeoutError("the search for other solutions that fit has run out of its time")
-        T, A = self._pair(x)
+        at = self._at(x)
         rows: Iterator[Rows] = repeat(slice(None)) if working is None else iter(working)
         kinds = []
-        for i, (t, w) in enumerate(zip(T.T, A)):
-            n = self._norm(A, i)
+        for i, (t, w, n) in enumerate(zip(at.T.T, at.A, at.norms)):
             R = block.misfits[i]
             kinds.append(np.array([w[i] - self.same])[next(rows)])
             if R is not None:
                 kinds.append(np.array([1.0 - (np.linalg.norm(R @ t) * n / z) ** 2])[next(rows)])
-            for limit in self.limits[i]:
-                kinds.append(np.array([1.0 - self._excess(limit, t, w)[0]])[next(rows)])
+            for used, _, _ in self._excesses(at)[i]:
+                kinds.append(np.array([1.0 - used])[next(rows)])
             if block.signed:
                 continue
             m, l = self.samples[i][next(rows)], next(rows)
@@ -94,12 +107,10 @@ class Problem:
     def derivatives(self, x: FloatArray, working: Sequence[Rows]) -> list[FloatArray]:
         """The derivatives of `values`, each (constraints, n_variables)."""
         block, z = self.block, self.block.z
-        T, A = self._pair(x)
+        at = self._at(x)
         rows = iter(working)
         kinds = []
-        for i, (t, w) in enumerate(zip(T.T, A)):
-            n, dw = self._norm(A, i), self._row_derivative(A, i)
-            dn = self._norm_slope(A, i, n, dw)
+        for i, (t, w, n, (dw, dn)) in enumerate(zip(at.T.T, at.A, at.norms, self._slopes(at))):
             own, Q, R = self.own[i], block.directions[i], block.misfits[i]
             kinds.append(dw[i][None][next(rows)])
             if R is not None:
@@ -107,8 +118,7 @@ class Problem:
                 slope = -2 * (r @ r) * n * dn
                 slope[own] -= 2 * n**2 * (Q.T @ (R.T @ r))
                 kinds.append(slope[None][next(rows)] / z**2)
-            for limit in self.limits[i]:
-                _, by_t, by_w = self._excess(limit, t, w)
+            for _, by_t, by_w in self._excesses(at)[i]:
                 slope = -by_w @ dw
                 slope[own] -= by_t @ Q
                 kinds.append(slope[None][next(rows)])
@@ -133,6 +143,13 @@ class Problem:
     def is_feasible(self, x: FloatArray) -> bool:
         return all(kind.min(initial=0.0) >= -FEASIBLE for kind in self.values(x))
 
+    def _excesses(self, at: _Place) -> list[list[tuple[float, FloatArray, FloatArray]]]:
+        """Per component what its limits say, as `_excess` has it."""
+        if not at.excesses:
+            for limits, t, w in zip(self.limits, at.T.T, at.A):
+                at.excesses.append([self._excess(limit, t, w) for limit in limits])
+        return at.excesses
+
     def _excess(self, limit: Limit, t: FloatArray, w: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """How much of what a limit allows is used up, and its derivatives by column of T and row of T⁻¹."""
         block, nothing = self.block, np.zeros(len(t))
@@ -144,23 +161,26 @@ class Problem:
         gradient = slope @ columns + 2.0 * by_variance * (V @ own)
         return (ratio, gradient, nothing) if limit.of == "C" else (ratio, nothing, gradient)
 
-    def _pair(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """T and its inverse."""
-        T = self.block.transformation(x)
-        inverse: Any = np.linalg.pinv(T) if np.linalg.det(T) == 0 else np.linalg.inv(T)
-        return T, inverse
+    def _at(self, x: FloatArray) -> _Place:
+        """What all functions of x have in common: of the last x, since they ask for the same one in turn."""
+        if self._last is None or not np.array_equal(x, self._last.x):
+            T = self.block.transformation(x)
+            try:
+                A: Any = np.linalg.inv(T)
+            except np.linalg.LinAlgError:
+                A = np.linalg.pinv(T)
+            norms = np.sqrt(np.maximum(np.einsum("ik,kl,il->i", A, self.H, A), SMALLEST))
+            self._last = _Place(x.copy(), T, A, norms)
+        return self._last
 
-    def _row_derivative(self, A: FloatArray, i: int) -> FloatArray:
-        """Derivative of row i of A = T⁻¹, from dA = −A dT A: (B, n_variables)."""
-        return -A[self.column_of].T * (A[i] @ self.directions)
-
-    def _norm(self, A: FloatArray, i: int) -> float:
-        """Norm of profile i."""
-        return float(np.sqrt(max(A[i] @ self.H @ A[i], SMALLEST)))
-
-    def _norm_slope(self, A: FloatArray, i: int, n: float, dw: FloatArray) -> FloatArray:
-        """Derivative of that norm, n, from that of row i of A."""
-        return (self.H @ A[i]) @ dw / n
+    def _slopes(self, at: _Place) -> list[tuple[FloatArray, FloatArray]]:
+        """By component, derivatives of its row of A = T⁻¹, (B, n_variables), and of its norm, (n_variables,)."""
+        if not at.slopes:
+            minus = -at.A[self.column_of].T  # dA = −A dT A
+            for w, n in zip(at.A, at.norms):
+                dw = minus * (w @ self.directions)
+                at.slopes.append((dw, (self.H @ w) @ dw / n))
+        return at.slopes
 
 
 def _slices(block: Block) -> list[slice]:
@@ -172,37 +192,52 @@ def _slices(block: Block) -> list[slice]:
 def extremes(block: Block) -> list[tuple[End, End]]:
     """For each component of the block, its least and its largest share, as log ‖c_i‖ ‖s_i‖, and T there.
 
-    Without T, the value is infinite where nothing bounds it and NaN where nothing met the constraints. Every
-    solution found is a start for those that follow, beside the solution itself and a few random points.
+    Without T, the value is infinite where nothing bounds it and NaN where nothing met the constraints.
+    """
+    return _ends(block, range(len(block.members)))
+
+
+def ends_of(block: Block, i: int) -> tuple[End, End]:
+    """Both ends of one member's share alone: quicker."""
+    return _ends(block, [i])[0]
+
+
+def error_of(block: Block, i: int) -> float:
+    """Standard error of ‖c_i s_i‖, T fixed: from the profile's size and from that of the concentrations."""
+    c, rows = block.C_counted[:, i], slice(None) if block.counted is None else block.counted
+    square = max(float(c @ c), SMALLEST)
+    spread = float(c**2 @ block.C_cov[rows, i, i]) / square * float(block.S[i] @ block.S[i])
+    return float(np.sqrt(square * block.S_cov[i, i] + spread))
+
+
+def _ends(block: Block, wanted: Sequence[int]) -> list[tuple[End, End]]:
+    """Both ends of the shares of some members.
+
+    Every solution found is a start for those that follow, beside the solution itself and a few random points; so
+    are solutions for the other members, which are looked for less.
     """
     problem = Problem(block)
-    objectives = [
-        partial(problem.log_share, i=i, sign=s) for i in range(len(block.members)) for s in (1.0, -1.0)
-    ]
     starts = _starts(problem)
-    found = [best(problem, objective, starts) for objective in objectives]
+    ends = [(i, sign) for i in range(len(block.members)) for sign in (1.0, -1.0)]
+    objectives = [partial(problem.log_share, i=i, sign=sign) for i, sign in ends]
+    found = [
+        best(problem, objective, starts if i in wanted else starts[:1])
+        for objective, (i, _) in zip(objectives, ends)
+    ]
     tried: list[FloatArray] = []
     for _ in range(PASSES):
         met = _distinct([*tried, *(x for _, x in found if x is not None)])[len(tried) :]
         tried += met
         for k, objective in enumerate(objectives):
-            promising = sorted(met, key=lambda x: objective(x)[0])[: _n_starts(problem)]
+            if ends[k][0] not in wanted:
+                continue
+            others = [x for x in met if not _are_same(x, found[k][1])]
+            promising = sorted(others, key=lambda x: objective(x)[0])[: max(_n_starts(problem) - 1, 1)]
             again = best(problem, objective, promising)
             if again[0] < found[k][0] - GAIN:
                 found[k] = again
-    ends = [(value, None if x is None else block.transformation(x)) for value, x in found]
-    return [(low, (-value, T)) for low, (value, T) in zip(ends[::2], ends[1::2])]
-
-
-def ends_of(block: Block, i: int) -> tuple[End, End]:
-    """Both ends of one member's share, from the solution and each other's place: quicker, for comparisons."""
-    problem = Problem(block)
-    lowest = partial(problem.log_share, i=i, sign=1.0)
-    highest = partial(problem.log_share, i=i, sign=-1.0)
-    starts = _starts(problem)[:2]
-    low, high = best(problem, lowest, starts), best(problem, highest, starts)
-    T = [None if x is None else block.transformation(x) for _, x in (low, high)]
-    return (low[0], T[0]), (-high[0], T[1])
+    both = [(value, None if x is None else block.transformation(x)) for value, x in found]
+    return [(both[2 * i], (-both[2 * i + 1][0], both[2 * i + 1][1])) for i in wanted]
 
 
 def coefficient_range(block: Block, row: int, column: int) -> tuple[float, float]:
@@ -317,9 +352,13 @@ def _distinct(points: list[FloatArray]) -> list[FloatArray]:
     """The points without near copies."""
     kept: list[FloatArray] = []
     for x in points:
-        if all(np.abs(x - y).max(initial=0.0) > 1e-4 for y in kept):
+        if not any(_are_same(x, y) for y in kept):
             kept.append(x)
     return kept
+
+
+def _are_same(x: FloatArray, y: FloatArray | None) -> bool:
+    return y is not None and bool(np.abs(x - y).max(initial=0.0) <= 1e-4)
 
 
 def _root(covariances: FloatArray, t: FloatArray) -> FloatArray:

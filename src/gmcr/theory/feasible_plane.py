@@ -101,7 +101,7 @@ def pair_extremes(block: Block, a: Interval, b: Interval) -> list[tuple[End, End
 def _pair_ends(block: Block, i: int, moves: Interval, others: Interval) -> tuple[End, End]:
     """Least and largest share of member i; its own column moves in one interval, the other's in the other."""
     order = [i, 1 - i]
-    G = (block.C.T @ block.C)[np.ix_(order, order)]
+    G = (block.C_counted.T @ block.C_counted)[np.ix_(order, order)]
     H = (block.S @ block.S.T)[np.ix_(order, order)]
 
     def value(mine: float, other: float) -> float:

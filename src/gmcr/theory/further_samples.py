@@ -19,35 +19,52 @@ CHANGES = 3.0  # factor by which a component changes beyond the end of a run, at
 
 
 @dataclass(frozen=True, eq=False)
+class Further:
+    """A sample to measure: what it holds given all concentrations, and what it is surely without."""
+
+    amounts: Callable[[FloatArray], FloatArray]
+    absent: tuple[int, ...] = ()
+
+    def of(self, C: FloatArray) -> FloatArray:
+        """(components,) what it holds beside samples of concentrations C (samples, components)."""
+        return np.where(np.isin(np.arange(C.shape[1]), self.absent), 0.0, self.amounts(C))
+
+
+@dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of sample: its cost beside others, what it holds given all concentrations, what it is without."""
+    """A kind of sample, or of two: its cost beside others, in words, and the samples."""
 
     kind: str
     cost: int
     words: str
-    amounts: Callable[[FloatArray], FloatArray]
-    absent: tuple[int, ...] = ()
+    samples: tuple[Further, ...]
 
 
-def kinds_of(
-    C: FloatArray, members: NDArray[np.intp], i: int, names: list[str], layout: Layout
-) -> Iterator[Kind]:
-    """The samples that come into question for the band of component i."""
-    others = [int(j) for j in members if j != i]
+def kinds_of(C: FloatArray, members: NDArray[np.intp], names: list[str], layout: Layout) -> Iterator[Kind]:
+    """What comes into question where the members, of all components, trade signal with each other.
+
+    A component's profile is settled by a sample of it alone, and its concentrations by one without it that holds
+    all others, as far as these do not make up for each other. Where neither closes half of a band, both do.
+    """
     every = range(C.shape[1])
     for series in layout.series(len(C)):
         yield from _beyond_ends(series, layout)
-    for j in (i, *others):
+    for j in map(int, members):
         if np.std(C[:, j]) < CONSTANT * np.mean(C[:, j]):
             words = f"one of the mixtures diluted {DILUTED:.0f} times, with as much {names[j]} as before"
-            yield Kind("diluted", 1, words, partial(_diluted, j=j))
-    for a, b in [*((i, j) for j in others), (others[0], i)]:
-        yield Kind("without", 2, f"a sample with {names[a]} and without {names[b]}", _typical, (b,))
+            yield Kind("diluted", 1, words, (Further(partial(_diluted, j=j)),))
+    without = {j: Further(_typical, (j,)) for j in map(int, members)}
+    alone = {j: Further(_largest, tuple(k for k in every if k != j)) for j in map(int, members)}
+    for j in without:
+        others = [names[int(k)] for k in members if k != j]
+        with_ = f" with {others[0]} and" if len(others) == 1 else ""
+        yield Kind("without", 2, f"a sample{with_} without {names[j]}", (without[j],))
     if C.shape[1] > 2:
-        for j in (i, *others):
-            yield Kind(
-                "alone", 3, f"a sample of {names[j]} alone", _largest, tuple(k for k in every if k != j)
-            )
+        for j in alone:
+            yield Kind("alone", 3, f"a sample of {names[j]} alone", (alone[j],))
+    for j in alone:
+        words = f"a sample of {names[j]} alone, and one without it,"
+        yield Kind("alone and without", 4, words, (alone[j], without[j]))
 
 
 def _typical(C: FloatArray) -> FloatArray:
@@ -72,7 +89,8 @@ def _beyond_ends(series: NDArray[np.intp], layout: Layout) -> Iterator[Kind]:
         end, inside = int(rows[0]), int(rows[STEPS_IN])
         at = 2 * layout.order[end] - layout.order[inside]
         words = f"an {word} time" if word == "earlier" else f"a {word} time"
-        yield Kind("time", 0, f"{words}{run}, {at:.4g},", partial(_course, end=end, inside=inside))
+        one = Further(partial(_course, end=end, inside=inside))
+        yield Kind("time", 0, f"{words}{run}, {at:.4g},", (one,))
 
 
 def _course(C: FloatArray, end: int, inside: int) -> FloatArray:

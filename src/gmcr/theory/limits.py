@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 from scipy.stats import gamma
 
@@ -26,6 +27,8 @@ DRAWS = (
     400  # of noise, from which the law of its distance is taken; the law's two numbers are known to 5 % then
 )
 ROUNDING = 1e-10  # of a column's squares: what is forgiven without noise
+ALIKE = 1e-8  # singular value over the first, below which columns add nothing
+TINY = 1e-300
 FAR = 1e6  # of a top over the noise, so that nothing moves it
 
 
@@ -101,13 +104,16 @@ def told_by(
         "S": factor_of("S", followed, layout, S.T.shape, constraints.signed),
     }
     held = ~((of["C"].lower == 0) & (of["C"].upper == 0))
-    asked = [(name, j, _nearest(of[name], name, j)) for name in of for j in range(K)]
-    wanted = [(name, j, nearest) for name, j, nearest in asked if nearest is not None]
+    kinetic = constraints.find(Kinetic)
+    asked = [(name, j, _nearest(of[name], name, j), of[name].shaped_by[j]) for name in of for j in range(K)]
+    if kinetic is not None:
+        near = kinetic.columns_near(C, layout)
+        asked += [("C", j, _among(columns), kinetic) for j, columns in enumerate(near)]
+    wanted = [(name, j, nearest, shaping) for name, j, nearest, shaping in asked if nearest is not None]
     share = alpha / max(len(wanted), 1)
     limits = []
-    for name, j, nearest in wanted:
+    for name, j, nearest, shaping in wanted:
         column, spread = (C[:, j], spreads[0]) if name == "C" else (S[j], spreads[1])
-        shaping = of[name].shaped_by[j]
         most = _most(nearest, _place(column, shaping, layout), spread, share)
         limits.append(Limit(name, j, nearest, most, _label(shaping, name)))
     known = np.arange(K) < constraints.n_fixed
@@ -118,8 +124,6 @@ def told_by(
 
 def _counts(one: Constraint) -> bool:
     """Whether bands go by the constraint."""
-    if isinstance(one, Kinetic):
-        return False
     exact = one.kind == "reference profile" and getattr(one, "weight", None) is None
     return isinstance(one, FactorConstraint) or exact
 
@@ -165,10 +169,19 @@ def _proportional(rows: BoolArray, values: FloatArray) -> Nearest:
     return nearest
 
 
+def _among(columns: FloatArray) -> Nearest:
+    """What makes a column a sum of some: of those that rate constants near the found ones make."""
+    U, values, _ = scipy.linalg.svd(
+        columns / np.maximum(np.linalg.norm(columns, axis=0), TINY), full_matrices=False
+    )
+    Q = U[:, values > ALIKE * values[0]]
+    return lambda column: Q @ (Q.T @ column)
+
+
 def _most(nearest: Nearest, place: FloatArray, spread: FloatArray, share: float) -> float:
     """How far noise of unit variance on average is from obeying, squared, at most but for a share of draws."""
     random = np.random.default_rng(0)
-    noise = spread / max(float(np.sqrt(np.mean(spread**2))), 1e-300)
+    noise = spread / max(float(np.sqrt(np.mean(spread**2))), TINY)
     squares = []
     for _ in range(DRAWS):
         drawn = place + noise * random.standard_normal(len(place))
@@ -182,7 +195,7 @@ def _most(nearest: Nearest, place: FloatArray, spread: FloatArray, share: float)
 def _place(column: FloatArray, shaping: FactorConstraint | None, layout: Layout) -> FloatArray:
     """Where noise is furthest from obeying: about zero, with what settles a top, or where a set is curved."""
     if isinstance(shaping, Trilinear):
-        return FAR * column / max(float(np.linalg.norm(column)), 1e-300)
+        return FAR * column / max(float(np.linalg.norm(column)), TINY)
     place = np.zeros(len(column))
     if isinstance(shaping, Unimodal):
         for rows in shaping.series(len(column), layout):

@@ -3,12 +3,13 @@
 Two samples isolate a component when it is all they have in common (C6), and a sample with one component and
 without another keeps the one out of the other's concentrations: then fewer transformations fit. What a sample
 would close depends on what is true, which the band leaves open. So it is tried in solutions spread over all that
-fit: each is taken for the truth, the sample is added, and the band is looked for again. What is promised is kept
-in all of them.
+fit, and at the ends of all bands: each is taken for the truth, the sample is added, and the band is looked for
+again. What is promised is kept in all of them, and leaves room for as much as noise moves the ends of a band.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,22 +20,21 @@ from gmcr.constraints import Layout
 from gmcr.decomposition import Decomposition
 from gmcr.theory.balancing import Given, checked_solution
 from gmcr.theory.draws import drawn
-from gmcr.theory.extremes import ends_of
-from gmcr.theory.feasible_plane import pair_extremes, pair_interval
+from gmcr.theory.extremes import End, Problem, ends_of, error_of, extremes
 from gmcr.theory.further_samples import Kind, kinds_of
-from gmcr.theory.transformations import Block, group
+from gmcr.theory.transformations import group
 from gmcr.validation import FloatArray
 
-WORLDS = 12  # solutions that are taken for the truth: in one of thirteen others a sample would close less
-STEP = 0.05  # promises are rounded down to such shares: noise moves a band's ends too
+WORLDS = 12  # solutions that are taken for the truth, beside those at the ends of bands
+STEP = 0.05  # promises are rounded down to such shares
 HALF = 0.5  # share of a band that is worth a sample
-FOLLOWED = 2  # samples of a kind that are tried in all worlds
+FOLLOWED = 2  # kinds of one cost that are tried in all worlds
 MAX_VARIABLES = 20  # free coefficients of T that can be followed
 
 
 @dataclass(frozen=True, eq=False)
 class NextSample:
-    """A sample that would close a component's band.
+    """A sample that would close a component's band, or two where no single one closes half of it.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class NextSample:
     words : what to measure
     promise : share of the band's width that it closes, at least
     width : of the band now, in shares of the signal
-    concentrations : (components,) what such a sample would hold if the solution were true
-    absent : components that it must be without
-    kind : "time", "diluted", "without" or "alone"
+    concentrations : (further samples, components) what they would hold if the solution were true
+    absent : for each of them, the components that it must be without
+    kind : "time", "diluted", "without", "alone", or "alone and without", which are two
     """
 
     component: int
@@ -53,7 +53,7 @@ class NextSample:
     promise: float
     width: float
     concentrations: FloatArray
-    absent: tuple[int, ...]
+    absent: tuple[tuple[int, ...], ...]
     kind: str
 
     def __str__(self) -> str:
@@ -66,7 +66,8 @@ class NextSample:
         plain = {
             name: getattr(self, name) for name in ("component", "name", "words", "promise", "width", "kind")
         }
-        return plain | {"concentrations": self.concentrations.tolist(), "absent": list(self.absent)}
+        absent = [list(one) for one in self.absent]
+        return plain | {"concentrations": self.concentrations.tolist(), "absent": absent}
 
 
 def what_next(
@@ -133,78 +134,103 @@ def what_next(
     for members in group(balanced.directions):
         block = balanced.block(members)
         if len(members) > 1 and 0 < block.n_variables <= MAX_VARIABLES:
-            one = _for_group(given, members, block, own, layout)
+            one = _for_group(given, members, own, layout)
             found += [] if one is None else [_renumbered(one, used, decomposition.n_components)]
     return tuple(found)
 
 
 def _for_group(
-    given: Given, members: NDArray[np.intp], block: Block, names: list[str], layout: Layout
+    given: Given, members: NDArray[np.intp], names: list[str], layout: Layout
 ) -> NextSample | None:
     """The sample for components that trade with each other, numbered as in `given`."""
-    widths = {int(i): _width(given, int(i)) for i in members}
-    widest = max(widths.values())
-    # Twice the standard error of a share on either side is noise.
-    if not widest > 2 * given.z * float(np.sqrt(np.diag(block.S_cov).max())) / _total(given):
+    block = given.balanced().block(members)
+    ends = extremes(block)
+    widths = _widths(given, ends)
+    widest = float(np.nanmax(widths, initial=0.0))
+    noise = 2 * given.z * np.array([error_of(block, place) for place in range(len(members))]) / _total(given)
+    if not widest > noise.max():
         return None
-    tries = [
-        _Try(kind, i, width, _closing(given, kind, i, width))
-        for i, width in widths.items()
+    at_ends = [T for pair in ends for _, T in pair if T is not None]
+    moves = [*at_ends, *drawn(block, WORLDS)]
+    worlds = [given.moved(_whole(T, members, given.sizes)).clipped() for T in moves]
+    before = np.zeros(len(names))
+    before[members] = widths
+    bands = [
+        _Open(int(i), float(width), float(moves / width) if np.isfinite(width) else 0.0)
+        for i, width, moves in zip(members, widths, noise)
         if width >= HALF * widest
-        for kind in kinds_of(given.C, members, i, names, layout)
     ]
-    worlds = [given.moved(_whole(T, members, given.sizes)) for T in drawn(block, WORLDS)]
-    best = _cheapest(tries, worlds)
+    best = _cheapest([given, *worlds], list(kinds_of(given.C, members, names, layout)), bands)
     if best is None:
         return None
-    amounts = np.where(np.isin(np.arange(len(names)), best.kind.absent), 0.0, best.kind.amounts(given.C))
-    told = best.kind
-    return NextSample(
-        best.component,
-        names[best.component],
-        told.words,
-        best.closes,
-        best.width,
-        amounts,
-        told.absent,
-        told.kind,
-    )
+    told, i = best.kind, best.band.component
+    amounts = np.stack([one.of(given.C) for one in told.samples])
+    absent = tuple(one.absent for one in told.samples)
+    return NextSample(i, names[i], told.words, best.closes, best.band.width, amounts, absent, told.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class _Open:
+    """The band of a component, its width, and the share of that by which noise moves its ends."""
+
+    component: int
+    width: float
+    noise: float
+
+    def promised(self, closes: float) -> float:
+        """What may be promised where so much closes."""
+        return max(float(STEP * np.floor((closes - self.noise) / STEP)), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class _Try:
-    """What a kind of sample closes of the band of a component."""
+    """What a kind of sample closes of a band."""
 
     kind: Kind
-    component: int
-    width: float
+    band: _Open
     closes: float
 
 
-def _cheapest(tries: list[_Try], worlds: list[Given]) -> _Try | None:
-    """The cheapest that is worth it in all worlds or, if none is, what closes most; None if none surely does."""
-    best: _Try | None = None
-    for cost in sorted({one.kind.cost for one in tries}):
-        of_a_kind = [one for one in tries if one.kind.cost == cost and one.closes > 0]
-        for one in sorted(of_a_kind, key=_closes)[-FOLLOWED:]:
-            if best is None or one.closes > best.closes:
-                kept = _kept_in(worlds, one)
-                best = kept if best is None else max(best, kept, key=_closes)
-        if best is not None and best.closes >= HALF:
-            break
-    return best if best is not None and best.closes > 0 else None
+def _cheapest(worlds: list[Given], kinds: list[Kind], bands: list[_Open]) -> _Try | None:
+    """The cheapest that is worth it in all worlds or, if none is, what closes most; None if none surely does.
+
+    worlds : solutions, the one that was found first;  bands : those that may be named
+    """
+    best, dear = _Try(kinds[-1], bands[0], 0.0), list[_Try]()
+    for cost in sorted({kind.cost for kind in kinds}):
+        own = [
+            _Try(kind, band, _closing(worlds[0], kind, band))
+            for kind in kinds
+            if kind.cost == cost
+            for band in bands
+        ]
+        tries = sorted((one for one in own if one.closes > 0), key=_closes, reverse=True)[:FOLLOWED]
+        dear += [one for one in tries if one.closes < HALF]
+        best = _best([one for one in tries if one.closes >= HALF], worlds, best)
+        if best.closes >= HALF:
+            return best
+    best = _best(sorted(dear, key=_closes, reverse=True), worlds, best)
+    return best if best.closes > 0 else None
 
 
 def _closes(one: _Try) -> float:
     return one.closes
 
 
-def _kept_in(worlds: list[Given], one: _Try) -> _Try:
-    """The same, with what it closes in all worlds, rounded down."""
-    closes = [_closing(world, one.kind, one.component, one.width) for world in worlds]
-    seen = [share for share in (one.closes, *closes) if not np.isnan(share)]
-    least = min(seen) if len(seen) > len(worlds) / 2 else 0.0
-    return replace(one, closes=float(STEP * np.floor(least / STEP)))
+def _best(tries: Sequence[_Try], worlds: list[Given], best: _Try) -> _Try:
+    """The one of these, or `best`, of which most can be promised: what it closes in all worlds, less noise."""
+    for one in tries:
+        least, seen = one.closes, 1
+        for world in worlds[1:]:
+            if one.band.promised(least) <= best.closes:
+                break
+            closes = _closing(world, one.kind, one.band)
+            least, seen = float(np.fmin(least, closes)), seen + int(not np.isnan(closes))
+        promise = one.band.promised(least)
+        # Of a search that mostly fails nothing is known.
+        if promise > best.closes and 2 * seen > len(worlds):
+            best = replace(one, closes=promise)
+    return best
 
 
 def _whole(T: FloatArray, members: NDArray[np.intp], sizes: FloatArray) -> FloatArray:
@@ -214,40 +240,41 @@ def _whole(T: FloatArray, members: NDArray[np.intp], sizes: FloatArray) -> Float
     return whole
 
 
-def _closing(world: Given, kind: Kind, i: int, width: float) -> float:
-    """Share of the band of component i that a sample closes if this solution is true, NaN if not seen."""
-    new = _width(world.and_sample(kind.amounts(world.C), kind.absent), i)
-    if np.isinf(width):
-        return float(np.isfinite(new))
-    return max(1.0 - new / width, 0.0)
+def _closing(world: Given, kind: Kind, band: _Open) -> float:
+    """Share of a band that the samples close if this solution is true, NaN if not seen."""
+    C, i = world.C, band.component
+    for one in kind.samples:
+        world = world.and_sample(one.of(C), one.absent)
+    balanced = world.balanced()
+    members = next(one for one in group(balanced.directions) if i in one)
+    block, place = balanced.block(members), int(np.flatnonzero(members == i)[0])
+    if len(members) == 1:
+        after = 0.0
+    elif not Problem(block).is_feasible(np.zeros(block.n_variables)):
+        return np.nan
+    else:
+        after = float(_widths(world, [ends_of(block, place)])[0])
+    return (
+        float(np.isfinite(after))
+        if np.isinf(band.width)
+        else float(np.maximum(1.0 - after / band.width, 0.0))
+    )
 
 
 def _total(given: Given) -> float:
-    return float(np.linalg.norm(given.C @ given.S))
+    C = given.C if given.counted is None else given.C[given.counted]
+    return float(np.linalg.norm(C @ given.S))
 
 
-def _width(given: Given, i: int) -> float:
-    """The width of one component's band, in shares of the signal."""
-    balanced = given.balanced()
-    members = next(one for one in group(balanced.directions) if i in one)
-    block = balanced.block(members)
-    if block.n_variables == 0:
-        return 0.0
-    place = int(np.flatnonzero(members == i)[0])
-    plain = block.fully_free and not block.signed and block.c_min is None and not block.limits
-    if len(members) == 2 and plain:
-        a, b = pair_interval(block, 0), pair_interval(block, 1)
-        low, high = pair_extremes(block, a, b)[place] if np.isfinite([a, b]).all() else ends_of(block, place)
-    else:
-        low, high = ends_of(block, place)
-    return float(np.exp(high[0]) - np.exp(low[0])) / _total(given)
+def _widths(given: Given, ends: Sequence[tuple[End, End]]) -> FloatArray:
+    """Widths of bands between such ends, in shares of the signal; NaN where not seen."""
+    low, high = (np.exp([pair[k][0] for pair in ends]) for k in range(2))
+    return np.asarray((high - low) / _total(given))
 
 
 def _renumbered(one: NextSample, used: NDArray[np.intp], n_components: int) -> NextSample:
     """With the decomposition's own numbers."""
-    amounts = np.zeros(n_components)
-    amounts[used] = one.concentrations
-    absent = tuple(int(used[j]) for j in one.absent)
-    return NextSample(
-        int(used[one.component]), one.name, one.words, one.promise, one.width, amounts, absent, one.kind
-    )
+    amounts = np.zeros((len(one.concentrations), n_components))
+    amounts[:, used] = one.concentrations
+    absent = tuple(tuple(int(used[j]) for j in own) for own in one.absent)
+    return replace(one, component=int(used[one.component]), concentrations=amounts, absent=absent)

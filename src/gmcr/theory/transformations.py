@@ -40,6 +40,7 @@ class Bound:
     signed : whether values may be negative anyway: then the supports alone bind
     deadline : on the clock of time.monotonic, when a search gives up
     limits : of columns that must obey, by the position of their component here
+    counted : (samples,) bool, those of whose signal shares are; None for all
     """
 
     C: FloatArray
@@ -52,6 +53,12 @@ class Bound:
     signed: bool
     deadline: float = np.inf
     limits: tuple[Limit, ...] = ()
+    counted: BoolArray | None = None
+
+    @property
+    def C_counted(self) -> FloatArray:
+        """(samples, B) concentrations of the samples of whose signal shares are."""
+        return self.C if self.counted is None else self.C[self.counted]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
