@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EVERYTHING := -e ".[dev,eb,plot,readers,datasets,prep,large,docs]" -e reproduction
+EVERYTHING := -e ".[dev,app,eb,plot,readers,datasets,prep,large,docs]" -e reproduction
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 # Two test workers share two cores: one thread each for linear algebra, two for the compiled kernels, so that

@@ -1,6 +1,7 @@
 """What the tests of gmcr and of the reproduction use."""
 
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,6 +33,14 @@ def _svg_alone():
     with pytest.MonkeyPatch.context() as patch:
         if find_spec("matplotlib"):
             patch.setattr(SUFFIXES, (".svg",))
+        yield
+
+
+@pytest.fixture(scope="module")
+def jobs_without_figures():
+    """Processes that are begun draw no figures that are files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent / "tests" / "without_figures"))
         yield
 
 

@@ -11,6 +11,7 @@ from gmcr.calibration import calibrate
 from gmcr.calibration.coordinates import cleaned_map, plain_map
 from gmcr.calibration.pooling import LEAST, MOST, Blocks, Column, _averaged, fit_at, quantile
 from gmcr.cli.app import main
+from gmcr.constraints import Unimodal
 from gmcr.errors import InputError
 from gmcr.preprocessing import AverageReplicates
 
@@ -373,6 +374,24 @@ def test_another_count_of_a_loaded_model_needs_the_samples(mix, tmp_path):
     np.testing.assert_allclose(again.at(2, mix.D).components_, direct.components_, atol=1e-6)
     with pytest.raises(InputError, match="n_components"):
         again.at(0, mix.D)
+
+
+def test_another_count_of_a_loaded_model_goes_by_its_runs_and_order(tmp_path):
+    time = np.arange(20.0)
+    peaks = np.exp(-0.5 * ((time[:, None] - [6, 9, 13]) / 2.0) ** 2)
+    C = np.vstack([peaks * [1.0, 0.6, 0.8], peaks * [0.5, 1.0, 0.3]])
+    S = np.exp(-0.5 * ((np.arange(40.0) - np.array([[10.0], [20], [30]])) / 7) ** 2)
+    D = C @ S + 2e-3 * np.random.default_rng(0).normal(size=(40, 40))
+    told = {"runs": np.repeat(["b", "a"], 20), "order": np.tile(time, 2)}
+    GMCR(n_components=3, constraints=Unimodal("C")).fit(D, **told).save(tmp_path / "model.gmcr")
+    other = GMCR.load(tmp_path / "model.gmcr").at(2, D)
+    direct = GMCR(n_components=2, constraints=Unimodal("C")).fit(D, **told)
+    np.testing.assert_allclose(other.concentrations_, direct.concentrations_, atol=1e-9)
+    np.testing.assert_allclose(other.areas_, direct.areas_, atol=1e-9)
+    names = [f"sample {m // 2}" for m in range(40)]
+    GMCR(n_components=2).fit(D, replicates=names).save(tmp_path / "model.gmcr")
+    with pytest.raises(InputError, match=r"given to fit \(replicates\)"):
+        GMCR.load(tmp_path / "model.gmcr").at(3, D)
 
 
 # The shell

@@ -338,6 +338,51 @@ def test_fit_json_and_columns(run, mixtures):
     np.testing.assert_allclose(fractions.sum(axis=1), 1.0)
 
 
+def test_fit_tells_programs_how_far_it_is(run, mixtures):
+    folder, _ = mixtures
+    watched = folder / "progress.jsonl"
+    options = ["--components", "14", "--progress", watched]
+    assert run("fit", folder / "mix.csv", "-o", folder / "run", *options)[0] == 0
+    told = [json.loads(line) for line in watched.read_text().splitlines()]
+    stages = [line["stage"] for line in told]
+    assert list(dict.fromkeys(stages)) == ["reading", "fitting", "judging"]
+    seconds = [line["seconds"] for line in told]
+    assert seconds == sorted(seconds)
+    path = pd.read_csv(folder / "run" / "path.csv")
+    met = [line["solution"] for line in told if "solution" in line]
+    assert [row["count"] for row in met] == path["count"].tolist()
+    np.testing.assert_allclose([row["cost"] for row in met], path["cost"])
+    assert "progress" not in gmcr_report(folder / "run")
+
+
+def gmcr_report(folder):
+    return (folder / "report.html").read_text()
+
+
+def test_what_the_reader_got_wrong_can_be_told(run, tmp_path):
+    mix = make_mixtures(n_components=2, n_samples=12, snr_db=30, n_features=24, random_state=0)
+    named = pd.DataFrame(mix.D, columns=[f"peak {j}" for j in range(24)])
+    named.insert(5, "acidity", np.linspace(4, 9, 12))
+    named.to_csv(tmp_path / "named.csv", index=False)
+    told = run("info", tmp_path / "named.csv", "--metadata", "acidity", "--json")[1]
+    assert json.loads(told)["channels"] == 24
+    assert run("info", tmp_path / "named.csv", "--metadata", "colour")[0] == 1
+    options = ["--components", "2", "--metadata", "acidity"]
+    assert run("fit", tmp_path / "named.csv", "-o", tmp_path / "run", *options)[0] == 0
+    assert "--metadata acidity" in gmcr_report(tmp_path / "run")
+    again = ["decode", tmp_path / "run", tmp_path / "named.csv"]
+    assert run(*again)[0] == 1
+    assert run(*again, "--metadata", "acidity")[0] == 0
+    pd.DataFrame(mix.D, columns=np.arange(400, 424)).to_csv(tmp_path / "axis.csv", index=False)
+    assert "--unit" in run("info", tmp_path / "named.csv", "--unit", "nm")[2]
+    code, _, err = run("info", tmp_path / "axis.csv", "--unit", "(none)")
+    assert (code, "is no unit" in err) == (2, True)
+    assert "400 to 423 cm⁻¹" in run("info", tmp_path / "axis.csv", "--unit", "cm-1")[1]
+    options = ["--components", "2", "--unit", "cm-1"]
+    assert run("fit", tmp_path / "axis.csv", "-o", tmp_path / "other", *options)[0] == 0
+    assert "wavenumber (cm⁻¹)" in gmcr_report(tmp_path / "other")
+
+
 def test_fit_options_reach_the_estimator(run, mixtures):
     folder, mix = mixtures
     Decomposition(mix.S[:2], mix.C[:, :2]).save(folder / "known.gmcr")

@@ -16,7 +16,7 @@ import pytest
 from markupsafe import Markup
 
 import gmcr
-from browser import PACKAGE, find_chromium, open_browser
+from browser import need_chromium, open_browser
 from gmcr import GMCR, Decomposition, make_measured, make_mixtures
 from gmcr.cli.app import main
 from gmcr.errors import FileError, InputError
@@ -938,8 +938,7 @@ def test_a_cube_has_maps(tmp_path):
 
 @pytest.fixture(scope="module")
 def browser():
-    if find_chromium() is None:
-        pytest.skip(f"no Chromium here; Debian's package is {PACKAGE}: apt-get install {PACKAGE}")
+    need_chromium()
     with open_browser() as opened:
         yield opened
 

@@ -11,6 +11,7 @@ from gmcr.cli.options import (
     Data,
     Json,
     Memory,
+    Metadata,
     Orientation,
     Run,
     SamplesIn,
@@ -39,6 +40,7 @@ def ambiguity(
     alpha: Annotated[float, option("How readily a value counts as more than noise.")] = 0.05,
     samples_in: Orientation = SamplesIn.auto,
     sheets: Sheets = False,
+    metadata: Metadata = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -56,7 +58,7 @@ def ambiguity(
     from gmcr.theory.ambiguity import as_fitted, feasible_bands
     from gmcr.theory.next_sample import what_next
 
-    found, table = run_and_samples(run, data, samples_in, memory, sheets)
+    found, table = run_and_samples(run, data, samples_in, memory, sheets, metadata)
     with wrong_call():
         told = as_fitted(run_at(run).estimator())
         told |= {"alpha": alpha, "supports": "all" if any_support else None}

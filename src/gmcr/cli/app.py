@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gmcr.cli.ambiguity import ambiguity
+from gmcr.cli.app_command import app as app_command
 from gmcr.cli.certify import certify
 from gmcr.cli.compare import compare
 from gmcr.cli.console import run, say
@@ -47,5 +48,19 @@ def start(
         say(context.get_help())
 
 
-for command in (demo, fit, decode, match, name, compare, certify, ambiguity, report, synth, rank, info):
+for command in (
+    app_command,
+    demo,
+    fit,
+    decode,
+    match,
+    name,
+    compare,
+    certify,
+    ambiguity,
+    report,
+    synth,
+    rank,
+    info,
+):
     app.command()(command)

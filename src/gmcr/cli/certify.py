@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 from gmcr.cli.console import print_json, print_notes, say, wrong_call
-from gmcr.cli.options import Data, Json, Memory, Orientation, Run, SamplesIn, Sheets, option, run_and_samples
+from gmcr.cli.options import (
+    Data,
+    Json,
+    Memory,
+    Metadata,
+    Orientation,
+    Run,
+    SamplesIn,
+    Sheets,
+    option,
+    run_and_samples,
+)
 
 
 def certify(
@@ -22,6 +33,7 @@ def certify(
     ] = False,
     samples_in: Orientation = SamplesIn.auto,
     sheets: Sheets = False,
+    metadata: Metadata = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -35,7 +47,7 @@ def certify(
     """
     from gmcr.theory.certificate import certify
 
-    found, table = run_and_samples(run, data, samples_in, memory, sheets)
+    found, table = run_and_samples(run, data, samples_in, memory, sheets, metadata)
     with wrong_call():
         out = certify(table.samples, found, noise, alpha, k, c_min, known_pool=known_pool)
     if as_json:

@@ -191,7 +191,7 @@ def _command_line(context: typer.Context) -> str:
     for parameter in context.command.params:
         value = context.params.get(parameter.name or "")
         default = parameter.get_default(context)
-        if value in (None, default, [], ()) or parameter.name in ("as_json", "force"):
+        if value in (None, default, [], ()) or parameter.name in ("as_json", "force", "progress"):
             continue
         several = isinstance(value, list)  # an option that was given several times
         for given in value if several else [value]:

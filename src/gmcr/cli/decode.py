@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gmcr.asking.places import read_places
 from gmcr.cli.console import check_suffix, print_json, print_notes, print_table, say
 from gmcr.cli.options import (
     NOISE,
@@ -16,6 +17,7 @@ from gmcr.cli.options import (
     Data,
     Json,
     Memory,
+    Metadata,
     Orientation,
     SamplesIn,
     Sheets,
@@ -25,7 +27,6 @@ from gmcr.cli.options import (
     run_at,
     samples_of,
 )
-from gmcr.cli.places import read_places
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +60,7 @@ def decode(
     confidence: Annotated[bool, option(CONFIDENCE, "--confidence/--no-confidence")] = True,
     samples_in: Orientation = SamplesIn.auto,
     sheets: Sheets = False,
+    metadata: Metadata = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -88,7 +90,7 @@ def decode(
     if pool.is_dir():
         named = {j: match.name for j, match in folder.matches().items() if match.name}
         known = replace(known, names=tuple(named.get(j, name) for j, name in enumerate(known.names)))
-    measured = samples_of(data, samples_in, memory, sheets)
+    measured = samples_of(data, samples_in, memory, sheets, metadata=metadata)
     table = measured.after(folder.chain())
     check_same_axis(table.axis, known.axis, "the pool")
     table = table.ordered_as(known.channels, "the pool")

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gmcr.asking.fixed import Fixed, read_fixed
+from gmcr.asking.known import Known, read_known
+from gmcr.asking.places import Places, read_places
+from gmcr.asking.steps import Told
 from gmcr.cli import steps
 from gmcr.cli.console import (
     figure_notes,
@@ -22,25 +26,25 @@ from gmcr.cli.console import (
     verdict,
     verdict_as_dict,
 )
-from gmcr.cli.fixed import FIXED, Fixed, read_fixed
-from gmcr.cli.known import BY_RUN, KNOWN, REPLICATES, Known, read_known
 from gmcr.cli.lazily import InParts, Scheduler, Workers, head_of
 from gmcr.cli.options import (
     NOISE,
     SAMPLES,
     Json,
     Memory,
+    Metadata,
     NewRun,
     Orientation,
     SamplesIn,
     Seed,
     Sheets,
+    Unit,
     noise_option,
     option,
     place,
     samples_of,
 )
-from gmcr.cli.places import ORDER, RUNS, Places, read_places
+from gmcr.cli.progress import Progress
 from gmcr.cli.terminal import Kept
 from gmcr.errors import GMCRError, InputError, printable
 
@@ -56,6 +60,15 @@ WhatToDo = StrEnum("WhatToDo", ["keep", "tell", "mask"])
 UsageSchedule = StrEnum("UsageSchedule", ["paper", "window"])
 FILES = f"{SAMPLES} Of several, each is a run of its own, in a folder of its name."
 Files = Annotated[list[Path], place("DATA...", FILES)]
+FIXED = "Known profiles to keep: a model file, a table with one per row, or a library of spectra."
+KNOWN = "Columns of DATA with known amounts, and their units, with commas: glucose=g/L,lactose=g/L."
+BY_RUN = "Let slopes of amounts differ between runs (matrix effects); with --known."
+REPLICATES = "Column of DATA with labels: samples of the same label are replicates of one mixture."
+ORDER = (
+    "Order of the samples in their run: rows, as they stand; names, where they are named by numbers such as "
+    "times; or a column of DATA."
+)
+RUNS = "Column of DATA with the run of each sample; or the number of runs of equal length, or their lengths."
 CONSTRAINT = (
     'What the answer must obey, such as "unimodal C", "zero S 400:450", "kinetic A > B > C"; repeatable.'
 )
@@ -63,6 +76,7 @@ SIGNED = "Whether profiles and concentrations may be negative."
 DISTURBANCES = (
     "Spikes, clipped readings, hot channels and the like: not looked for, told, or masked where beyond doubt."
 )
+PROGRESS = "File to add a line of JSON to at every stage and every solution met, for programs that watch."
 USAGE = "eb: usage weight by the paper's schedule, or inside the window."
 
 
@@ -117,9 +131,12 @@ def fit(
     learning_rate: Annotated[float | None, option("eb: learning rate.", default="scaled to the pool")] = None,
     seed: Seed = 0,
     samples_in: Orientation = SamplesIn.auto,
+    unit: Unit = None,
+    metadata: Metadata = None,
     memory: Memory = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
+    progress: Annotated[Path | None, option(PROGRESS, "--progress", default=False)] = None,
     force: Annotated[bool, option("Replace a run that is in the folder.", "--force")] = False,
     as_json: Json = False,
 ) -> None:
@@ -163,23 +180,47 @@ def fit(
         _each(context, files, output)
         return
     (data,) = files
+    told = Progress(progress)
+    told.begin("reading")
     parts, run = InParts(workers, scheduler, memory), RunFolder(output)
     samples: Any = None
     if parts.are_asked_for(data):
-        beside = solver is Solver.eb or known or order or runs or replicates or average or closure or sheets
+        beside = (
+            solver is Solver.eb
+            or known
+            or order
+            or runs
+            or replicates
+            or average
+            or closure
+            or sheets
+            or unit
+            or metadata
+        )
         if beside or r2_band or disturbances is not WhatToDo.keep:
             raise typer.BadParameter(
                 f"{data.name} is read in parts, which goes without --known, --order, --runs, --replicates, "
-                "--average, --closure, --sheets, --r2-band, --disturbances and --solver eb; leave that out."
+                "--average, --closure, --sheets, --unit, --metadata, --r2-band, --disturbances and --solver eb; leave that out."
             )
         samples = parts.samples_of(data, samples_in)
         table = head_of(samples)
     else:
-        table = samples_of(data, samples_in, memory, sheets)
+        table = samples_of(data, samples_in, memory, sheets, unit, metadata)
     if not as_json:
         print_notes(table.notes)
-    asked = steps.Told(
-        range_, drop, baseline, despike, smooth, derivative, snv, msc, normalise, blank, average, replicates
+    asked = Told(
+        range_,
+        drop,
+        baseline,
+        despike,
+        smooth,
+        derivative,
+        snv,
+        msc,
+        None if normalise is None else normalise.value,
+        blank,
+        average,
+        replicates,
     )
     through = asked.steps(table)
     if solver is Solver.eb and (through or background):
@@ -226,6 +267,7 @@ def fit(
             steps=through,
             background=background,
             disturbances=disturbances.value,
+            callback=None if progress is None else told.row,
         )
     if not as_json:
         print_notes(profiles.notes)
@@ -234,6 +276,7 @@ def fit(
     if force:
         run.begin_anew()
     started = perf_counter()
+    told.begin("fitting")
     with parts.at_work(samples):
         with run.made():
             warned = _fit(model, table if samples is None else samples, run, places, asked.replicates(table))
@@ -248,14 +291,15 @@ def fit(
                 except InputError as error:  # the fit is worth keeping
                     warned.append(f"There are no amounts: {error}")
         seconds = perf_counter() - started
+        told.begin("judging")
         again = reproduction(context, seconds, data, checked=samples is None)
         written, contents = run.write(
             model, table, source=data.name, warned=warned, reproduce=again, fixed=profiles.names
         )
     if as_json:
-        told = {"run": str(output), "written": written} | _as_dict(model) | {"seconds": seconds}
-        told |= verdict_as_dict(contents) | {"report": str(run.report)}
-        print_json(told | {"notes": [*table.notes, *profiles.notes, *figure_notes()], "warnings": warned})
+        facts = {"run": str(output), "written": written} | _as_dict(model) | {"seconds": seconds}
+        facts |= verdict_as_dict(contents) | {"report": str(run.report)}
+        print_json(facts | {"notes": [*table.notes, *profiles.notes, *figure_notes()], "warnings": warned})
     else:
         print_notes([*model.chain_.did, *warned])
         say(in_short(model))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from gmcr.cli.console import print_json, print_notes, print_table, say
-from gmcr.cli.options import Json, Memory, Orientation, SamplesIn, Sheets, place, samples_of
+from gmcr.cli.options import Json, Memory, Metadata, Orientation, SamplesIn, Sheets, Unit, place, samples_of
 
 if TYPE_CHECKING:
     from gmcr.io.table import Table
@@ -16,6 +16,8 @@ def info(
     file: Annotated[Path, place("FILE", "A data file, a folder of spectra or a model file.")],
     samples_in: Orientation = SamplesIn.auto,
     sheets: Sheets = False,
+    unit: Unit = None,
+    metadata: Metadata = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -38,7 +40,7 @@ def info(
         else:
             say(str(model))
         return
-    table = samples_of(file, samples_in, memory, sheets)
+    table = samples_of(file, samples_in, memory, sheets, unit, metadata)
     facts = _facts(table)
     if as_json:
         print_json({"kind": "data"} | facts | {"notes": table.notes})

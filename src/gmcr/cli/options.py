@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gmcr.asking.samples import Reading
 from gmcr.cli.console import in_shell, wrong_call
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ Memory = Annotated[
         "Most memory that reading data may take, such as 4G.", default="256 MB and 100 times the file's size"
     ),
 ]
-WORKBOOKS = (".xlsx", ".xlsm")
 Sheets = Annotated[bool, option("Read all sheets of a workbook, each a run.", "--sheets")]
+Unit = Annotated[str | None, option("Unit of the axis, such as nm or cm-1.", default="as DATA says")]
+Metadata = Annotated[str | None, option("Columns of DATA that are no channels, with commas.", default=False)]
 Components = Annotated[int, option("Number of components.")]
 Samples = Annotated[int | None, option("Number of samples.", default="4 per component")]
 Snr = Annotated[float, option("Signal-to-noise ratio in dB.")]
@@ -81,27 +83,34 @@ def run_at(path: Path) -> RunFolder:
         return RunFolder.at(path)
 
 
-def samples_of(data: Path, samples_in: SamplesIn, memory: str | None, sheets: bool = False) -> Table:
-    """The samples of a data file, as --samples-in, --memory and --sheets say."""
-    from gmcr.io.limits import as_memory
-    from gmcr.io.reading import read_table
-
-    with wrong_call():
-        allowed = as_memory(memory)
-    if sheets and data.suffix.lower() not in WORKBOOKS:
-        raise typer.BadParameter(f"--sheets is for workbooks ({', '.join(WORKBOOKS)}), not for {data.name}.")
-    table = read_table(data, samples_in=samples_in.value, name="*" if sheets else None, memory=allowed)
+def samples_of(
+    data: Path,
+    samples_in: SamplesIn,
+    memory: str | None,
+    sheets: bool = False,
+    unit: str | None = None,
+    metadata: str | None = None,
+) -> Table:
+    """The samples of a data file, as --samples-in, --memory, --sheets, --unit and --metadata say."""
+    table = Reading(samples_in.value, sheets, unit, metadata, memory).read(data)
     return replace(table, notes=tuple(map(in_shell, table.notes)))
 
 
 def run_and_samples(
-    run: Path, data: Path, samples_in: SamplesIn, memory: str | None, sheets: bool = False
+    run: Path,
+    data: Path,
+    samples_in: SamplesIn,
+    memory: str | None,
+    sheets: bool = False,
+    metadata: str | None = None,
 ) -> tuple[Decomposition, Table]:
     """What a run found, and samples on the same axis."""
     from gmcr.validation import check_same_axis
 
     folder = run_at(run)
     found = folder.solution()
-    table = samples_of(data, samples_in, memory, sheets).after(folder.chain(), training=True)
+    table = samples_of(data, samples_in, memory, sheets, metadata=metadata).after(
+        folder.chain(), training=True
+    )
     check_same_axis(table.axis, found.axis, "the pool")
     return found, table.ordered_as(found.channels, "the pool")

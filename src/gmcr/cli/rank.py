@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from gmcr.cli.console import print_json, print_notes, say
-from gmcr.cli.options import Data, Json, Memory, Orientation, SamplesIn, Sheets, samples_of
+from gmcr.cli.options import Data, Json, Memory, Metadata, Orientation, SamplesIn, Sheets, samples_of
 
 
 def rank(
     data: Data,
     samples_in: Orientation = SamplesIn.auto,
     sheets: Sheets = False,
+    metadata: Metadata = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -25,7 +26,7 @@ def rank(
     from gmcr.disturbances import find_disturbances
     from gmcr.rank import estimate_rank
 
-    table = samples_of(data, samples_in, memory, sheets)
+    table = samples_of(data, samples_in, memory, sheets, metadata=metadata)
     report = estimate_rank(table.samples)
     found = find_disturbances(table.samples)
     if as_json:

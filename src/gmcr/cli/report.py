@@ -18,10 +18,12 @@ from gmcr.cli.options import (
     OUTPUT,
     Json,
     Memory,
+    Metadata,
     Orientation,
     Run,
     SamplesIn,
     Sheets,
+    Unit,
     option,
     place,
     run_at,
@@ -41,6 +43,8 @@ def report(
     components: Annotated[int | None, option(COUNT, default="as found", least=1)] = None,
     samples_in: Orientation = SamplesIn.auto,
     sheets: Sheets = False,
+    unit: Unit = None,
+    metadata: Metadata = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -56,7 +60,7 @@ def report(
     from gmcr.reporting.page import write_report
 
     folder = run_at(run)
-    table = None if data is None else samples_of(data, samples_in, memory, sheets)
+    table = None if data is None else samples_of(data, samples_in, memory, sheets, unit, metadata)
     if table is not None and not as_json:
         print_notes(table.notes)
     source = "" if data is None else data.name

@@ -105,6 +105,25 @@ class Table:
         moved = replace(self, samples=self.samples[:, order], axis=axis, channels=channels)
         return replace(moved, notes=(*self.notes, note))
 
+    def without(self, names: Sequence[str]) -> Table:
+        """The table with these channels, by name, among the metadata instead."""
+        there = self.channels or ()
+        if unknown := next((name for name in names if name not in there), None):
+            told = f"channels are: {', '.join(there[:MOST_NAMES])}, …" if there else "no channel has a name"
+            raise InputError(f"there is no channel {unknown!r:.40} to leave to the metadata; {told}.")
+        kept = [place for place, name in enumerate(there) if name not in names]
+        if not names or not kept:
+            raise InputError("all channels would be left to the metadata; name those that are none.")
+        moved = {name: self.samples[:, there.index(name)].tolist() for name in names}
+        return replace(
+            self,
+            samples=self.samples[:, kept],
+            axis=None if self.axis is None else self.axis[kept],
+            channels=tuple(there[place] for place in kept),
+            metadata=self.metadata | moved,
+            notes=(*self.notes, f"No channels, as was said: {', '.join(names)}."),
+        )
+
     def with_data(self) -> Table:
         """The table without samples that have no data at all; the notes tell which."""
         empty: BoolArray = np.asarray(np.isnan(self.samples).all(axis=1))

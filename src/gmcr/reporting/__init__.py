@@ -7,6 +7,7 @@
     section.py, sections/  what a section is, and those that every report has, a file each
     charts.py, listing.py  what a chart and a table are, apart from how they are drawn
     page.py, assets/       the page: its templates, its style, and the script that draws the charts
+    live.py                the same as data, for a page that changes while it is looked at
     files.py               `report`, and which figures become files
     drawing.py, figures.py the same charts by matplotlib: onto Axes, and as files, with colours.py
 

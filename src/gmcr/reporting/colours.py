@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
+from typing import Any
+
 import numpy as np
 
 from gmcr.validation import FloatArray
 
-# Told apart by people who see two kinds of colours only, and at least 3 : 1 against white (tests/test_report.py
-# measures both); lines beyond the sixth are told apart by their dashes.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#882255", "#7A5CD6", "#333333")
-DASHES = ("", "7 3", "2 2", "8 3 2 3")
-MUTED = "#6B7280"
-# From pale to dark: also right in grey, and for every kind of colour vision.
-RAMP = ("#E6EFF7", "#B5CFE6", "#73A8D1", "#3B7FB8", "#155A96", "#08305C")
-RAMP_NEGATIVE = ("#FBEBDD", "#F6C79B", "#E8954F", "#CB6418", "#963F05", "#5E2400")
-NO_PIXEL = "#D4D4D4"
+# Those of assets/look.json, for whoever draws without Python too, on white and on a dark ground. Colours of
+# series are told apart by people who see two kinds of colours only, and at least 3 : 1 against the ground
+# (tests/test_report.py measures both); lines beyond the sixth are told apart by their dashes. Ramps go from
+# what is near the ground to what stands out most: also right in grey, and for every kind of colour vision.
+_LOOK: dict[str, Any] = json.loads(files("gmcr.reporting").joinpath("assets", "look.json").read_text("utf-8"))
+SCRIPTS: list[str] = _LOOK["scripts"]  # that draw charts and tables on any page
+LIGHT: dict[str, Any] = _LOOK["light"]
+DARK: dict[str, Any] = _LOOK["dark"]
+PALETTE, DASHES, MUTED = LIGHT["palette"], LIGHT["dashes"], LIGHT["muted"]
+RAMP, RAMP_NEGATIVE, NO_PIXEL = LIGHT["ramp"], LIGHT["ramp_negative"], LIGHT["no_pixel"]
 
 
 def colour_of(place: int) -> str:
-    return MUTED if place < 0 else PALETTE[place % len(PALETTE)]
+    return str(MUTED if place < 0 else PALETTE[place % len(PALETTE)])
 
 
 def dash_of(place: int) -> str:
-    return "" if place < 0 else DASHES[place // len(PALETTE) % len(DASHES)]
+    return "" if place < 0 else str(DASHES[place // len(PALETTE) % len(DASHES)])
 
 
 def shades(shares: FloatArray) -> np.ndarray:

@@ -69,3 +69,20 @@ def heading(contents: Contents) -> str:
     if evidence is None or n not in evidence.probabilities:
         return counted
     return f"{counted}, {evidence.spread.partition(',')[0].partition(':')[0]}"
+
+
+def tiles(contents: Contents) -> list[tuple[str, str]]:
+    """The numbers that everybody asks for first, and what they are."""
+    found = contents.found
+    told = [
+        (number(found.n_components), "components"),
+        (f"{found.n_samples:,} × {found.n_channels:,}", f"{contents.row}s × channels"),
+        (f"{found.supports.sum(axis=1).mean():.3g}", f"components per {contents.row}"),
+    ]
+    if isinstance(r2 := found.fit.get("r2"), float):
+        told.append((f"{r2:.5g}", "R²"))
+    if contents.confidence is not None:
+        told.append((f"{contents.confidence.mean():.1%}", "supports right, expected"))
+    if contents.known is not None:
+        told.append((f"{contents.known.mean():.1%}", f"{contents.row}s explained"))
+    return told

@@ -15,11 +15,11 @@ from markupsafe import Markup
 
 from gmcr.errors import printable
 from gmcr.files import as_bytes, write_whole
-from gmcr.reporting import trust, words
+from gmcr.reporting import trust
 from gmcr.reporting.charts import Chart, as_data
-from gmcr.reporting.colours import DASHES, MUTED, NO_PIXEL, PALETTE, RAMP, RAMP_NEGATIVE
+from gmcr.reporting.colours import LIGHT, SCRIPTS
 from gmcr.reporting.contents import Contents
-from gmcr.reporting.glance import cards, heading
+from gmcr.reporting.glance import cards, heading, tiles
 from gmcr.reporting.section import Made, make_sections
 from gmcr.text import sparkline
 
@@ -38,17 +38,15 @@ def render(contents: Contents) -> str:
     sections = make_sections(contents)
     bodies, charts = zip(*(_body(one) for one in sections))
     style, script = _asset("page.css"), _script()
-    data = {"palette": PALETTE, "dashes": DASHES, "muted": MUTED}
-    data |= {"ramp": RAMP, "ramp_negative": RAMP_NEGATIVE, "no_pixel": NO_PIXEL}
     drawn = ",".join(f"{as_script(name)}:{chart}" for own in charts for name, chart in own.items())
     page = _environment().get_template("page.html")
     return page.render(
         contents=contents,
         found=contents.found,
-        words=words,
         heading=heading(contents),
         answer=trust.answer(contents),
         cards=cards(contents),
+        tiles=tiles(contents),
         verdict=trust.verdict_of(contents),
         status=trust.STATUS[trust.verdict_of(contents)],
         means=trust.means(contents),
@@ -58,7 +56,7 @@ def render(contents: Contents) -> str:
         # Ours and free of what a browser could take for the end of the element.
         style=Ours(style),
         script=Ours(script),
-        data=Ours(f'{as_script(data)[:-1]},"charts":{{{drawn}}}}}'),
+        data=Ours(f'{as_script(LIGHT)[:-1]},"charts":{{{drawn}}}}}'),
         policy=_policy(style, script),
     )
 
@@ -77,20 +75,21 @@ def _lay_out(one: Made) -> Ours:
 
 def as_script(value: Any) -> str:
     """JSON that can stand in a <script> element: no character of it can end the element or begin another."""
-    text = json.dumps(_cleaned(value), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(cleaned(value), separators=(",", ":"), allow_nan=False)
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
-def _cleaned(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
+    """JSON without characters that steer a terminal or turn text round."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, dict):
-        return {key: _cleaned(item) for key, item in value.items()}
+        return {key: cleaned(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         # Long lists of numbers need no look at every one.
-        return value if value and isinstance(value[0], float) else [_cleaned(item) for item in value]
+        return value if value and isinstance(value[0], float) else [cleaned(item) for item in value]
     return value
 
 
@@ -109,7 +108,7 @@ def _asset(name: str) -> str:
 @cache
 def _script() -> str:
     """The scripts as one, which shares no name with anything else."""
-    parts = "\n".join(_asset(name) for name in ("base.js", "plane.js", "cells.js", "start.js"))
+    parts = "\n".join(_asset(name) for name in (*SCRIPTS, "start.js"))
     return f'"use strict";\n(() => {{\n{parts}\n}})();\n'
 
 

@@ -1,5 +1,5 @@
-// What all charts share. The page runs base.js, plane.js, cells.js and start.js as one strict script; text from the
-// data only ever becomes textContent.
+// What all charts share. The page runs base.js, plane.js, cells.js, tables.js and start.js as one strict script; text
+// from the data only ever becomes textContent.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const live = document.getElementById("live");
@@ -118,7 +118,7 @@ class Chart {
 
   render() {
     this.drawn = this.plot.clientWidth;
-    this.width = this.drawn || 640;
+    this.width = Math.max(this.drawn || 640, 160);
     this.paint();
   }
 

@@ -1,8 +1,13 @@
 // Colours of amounts
 
 const rgb = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
-const RAMP = data.ramp.map(rgb);
-const FALLING = data.ramp_negative.map(rgb);
+let RAMP, FALLING, NOTHING, NO_PIXEL;
+
+function recolour() {
+  [RAMP, FALLING] = [data.ramp.map(rgb), data.ramp_negative.map(rgb)];
+  [NOTHING, NO_PIXEL] = [rgb(data.nothing), rgb(data.no_pixel)];
+}
+recolour();
 
 function shade(share) {
   const ramp = share < 0 ? FALLING : RAMP;
@@ -157,7 +162,7 @@ class Heat extends Cells {
     fill(this.surface, columns, rows, (i) => {
       const [row, column] = [this.order[Math.floor(i / columns)], i % columns];
       const value = this.values.get(row * columns + column);
-      return value === undefined ? [255, 255, 255] : shade(value / (this.own ? this.peaks[column] : this.most));
+      return value === undefined ? NOTHING : shade(value / (this.own ? this.peaks[column] : this.most));
     });
   }
 
@@ -205,9 +210,9 @@ class Maps extends Cells {
 
   pixel(index, i) {
     const value = this.value(index, i);
-    if (value === null) return rgb(data.no_pixel);
+    if (value === null) return NO_PIXEL;
     const most = Math.max(this.spec.most[index], -this.spec.least[index]) || 1;
-    return Math.abs(value) < 1e-3 * most ? [255, 255, 255] : shade(value / most);
+    return Math.abs(value) < 1e-3 * most ? NOTHING : shade(value / most);
   }
 
   paint() {
@@ -230,3 +235,5 @@ class Maps extends Cells {
     return [`row ${row}, column ${column}`, this.spec.names[this.chosen], value === null ? "no pixel" : `about ${format(value)}`];
   }
 }
+
+const kinds = { plane: Plane, heat: Heat, maps: Maps };

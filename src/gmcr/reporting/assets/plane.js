@@ -99,10 +99,15 @@ class Plane extends Chart {
       from = null;
       this.brush?.remove();
       if (event.type === "pointerup" && Math.abs(a - b) > 8)
-        this.show([this.value(a), this.value(b)].sort((p, q) => p - q));
+        this.chosen([this.value(a), this.value(b)].sort((p, q) => p - q));
     };
     for (const name of ["pointerup", "pointercancel", "pointerleave"]) this.plot.addEventListener(name, end);
     this.plot.addEventListener("dblclick", () => this.reset());
+  }
+
+  // A range that was dragged; other pages do something else with it
+  chosen(range) {
+    this.show(range);
   }
 
   show([low, high]) {

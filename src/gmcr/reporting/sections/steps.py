@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -36,33 +36,39 @@ def steps_charts(contents: Contents, most: int = POINTS) -> list[Plane]:
         ("steps-before", "As measured", contents.before, contents.before_axis),
         ("steps-after", "After the steps", contents.after, contents.after_axis),
     )
-    rows = contents.before_rows.tolist()
-    return [_chart(contents, *side, rows, most) for side in sides]
+    _, label, falls = contents.axis
+    names = [f"{contents.row} {row}" for row in contents.before_rows.tolist()]
+    return [samples_chart(*side, names, label, falls, contents.row, most) for side in sides]
 
 
-def _chart(
-    contents: Contents,
+def samples_chart(
     name: str,
     title: str,
     samples: FloatArray,
     axis: FloatArray | None,
-    rows: list[int],
-    most: int,
+    names: Sequence[str],
+    label: str,
+    falls: bool,
+    row: str = "sample",
+    most: int = POINTS,
 ) -> Plane:
+    """Samples over their channels.
+
+    samples : (shown, channels); names : of those shown; label : of the axis; row : what a sample is called
+    """
     at = np.arange(float(samples.shape[1])) if axis is None else axis
-    _, label, falls = contents.axis
     series = []
-    for place, (row, values) in enumerate(zip(rows, samples)):
+    for place, (named, values) in enumerate(zip(names, samples)):
         there = np.flatnonzero(~np.isnan(values))
         chosen = there[thinned(values[there], most)]
-        series.append(Series(f"{contents.row} {row}", at[chosen], values[chosen], place=place))
+        series.append(Series(named, at[chosen], values[chosen], place=place))
     gaps = int(np.isnan(samples).sum())
     missing = f" {gaps:,} of their entries are missing and left out." if gaps else ""
     note = f"Thinned for display: at most {most:,} of {len(at):,} channels a line." if len(at) > most else ""
     return Plane(
         name=name,
         title=title,
-        alt=f"{title}: {several(len(rows), contents.row)}, from {np.nanmin(samples):.3g} to "
+        alt=f"{title}: {several(len(series), row)}, from {np.nanmin(samples):.3g} to "
         f"{np.nanmax(samples):.3g}.{missing}",
         x_label=label,
         y_label="signal",

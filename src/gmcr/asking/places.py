@@ -1,4 +1,4 @@
-"""Which run each sample is in, and its place there: what --runs, --sheets and --order say to `gmcr fit`."""
+"""Which run each sample is in, and its place there: what --runs, --sheets and --order say."""
 
 from __future__ import annotations
 
@@ -8,18 +8,11 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
-import typer
-
-from gmcr.cli.known import column_of
+from gmcr.asking.known import column_of
+from gmcr.asking.wrong import WrongOption
 
 if TYPE_CHECKING:
     from gmcr.io.table import Table
-
-ORDER = (
-    "Order of the samples in their run: rows, as they stand; names, where they are named by numbers such as "
-    "times; or a column of DATA."
-)
-RUNS = "Column of DATA with the run of each sample; or the number of runs of equal length, or their lengths."
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +42,13 @@ def _runs(text: str | None, table: Table) -> list[str] | None:
         there = (
             f"columns with a value per sample are: {', '.join(columns)}" if columns else "there is no column"
         )
-        raise typer.BadParameter(
+        raise WrongOption(
             f"--runs must be a column of DATA, a number, or lengths with commas, not {text!r:.40}; {there}."
         ) from None
     if len(sizes) == 1 and sizes[0] > 0 and n_samples % sizes[0] == 0:
         sizes = [n_samples // sizes[0]] * sizes[0]
     if sum(sizes) != n_samples or min(sizes) < 1:
-        raise typer.BadParameter(
-            f"--runs {text} does not divide {n_samples} samples; give the length of each run."
-        )
+        raise WrongOption(f"--runs {text} does not divide {n_samples} samples; give the length of each run.")
     width = len(str(len(sizes)))  # so that runs are in their order by name too
     return [f"{number:0{width}}" for number, size in enumerate(sizes, 1) for _ in range(size)]
 
@@ -74,7 +65,7 @@ def _order(text: str | None, runs: list[str] | None, table: Table) -> list[float
 
         names = table.sample_names
         if names is None:
-            raise typer.BadParameter(
+            raise WrongOption(
                 "--order names needs samples that are named by numbers, and they have no names."
             )
         values = [own_name(name, label) for name, label in zip(names, table.runs or labels)]
@@ -83,4 +74,4 @@ def _order(text: str | None, runs: list[str] | None, table: Table) -> list[float
     try:
         return [float(value) for value in values]
     except (TypeError, ValueError) as error:
-        raise typer.BadParameter(f"--order {text} needs numbers, such as times ({error}).") from None
+        raise WrongOption(f"--order {text} needs numbers, such as times ({error}).") from None

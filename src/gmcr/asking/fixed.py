@@ -1,4 +1,4 @@
-"""Known profiles that `gmcr fit` keeps: what --fixed and --fixed-names say."""
+"""Known profiles that a fit keeps: what --fixed and --fixed-names say."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
+from gmcr.asking.wrong import WrongOption
 from gmcr.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gmcr.io.table import Table
-
-FIXED = "Known profiles to keep: a model file, a table with one per row, or a library of spectra."
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +28,7 @@ def read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
     """The profiles that --fixed and --fixed-names ask for."""
     if path is None:
         if wanted is not None:
-            raise typer.BadParameter("--fixed-names needs --fixed with the library that holds them.")
+            raise WrongOption("--fixed-names needs --fixed with the library that holds them.")
         return Fixed()
     import numpy as np
     import pandas as pd
@@ -43,7 +40,7 @@ def read_fixed(path: Path | None, wanted: str | None, table: Table) -> Fixed:
         whole, parts = wanted.strip(), [name.strip() for name in wanted.split(",") if name.strip()]
         names = [whole] if whole in library.names else parts  # a name may hold commas
         if not names:
-            raise typer.BadParameter("--fixed-names is empty; give names, separated by commas.")
+            raise WrongOption("--fixed-names is empty; give names, separated by commas.")
         library = library.pick(names)
     library = library.ordered_as(table.channels, "the samples")
     notes = []

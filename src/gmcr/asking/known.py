@@ -1,20 +1,15 @@
-"""Known amounts for `gmcr fit`: what --known and --known-replicates name in the metadata of the file."""
+"""Known amounts: what --known and --known-replicates name in the metadata of the file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from gmcr.asking.wrong import WrongOption
 from gmcr.errors import InputError
 
 if TYPE_CHECKING:
     from gmcr.io.table import Table
-
-KNOWN = "Columns of DATA with known amounts, and their units, with commas: glucose=g/L,lactose=g/L."
-BY_RUN = "Let slopes of amounts differ between runs (matrix effects); with --known."
-REPLICATES = "Column of DATA with labels: samples of the same label are replicates of one mixture."
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +26,7 @@ def read_known(text: str, replicates: str | None, table: Table) -> Known:
     pairs = [part.partition("=") for part in text.split(",") if part.strip()]
     units = {name.strip(): unit.strip() for name, _, unit in pairs}
     if not units:
-        raise typer.BadParameter(
-            "--known is empty; give columns of DATA with known amounts, such as glucose=g/L."
-        )
+        raise WrongOption("--known is empty; give columns of DATA with known amounts, such as glucose=g/L.")
     values = {}
     for name in units:
         column = column_of(name, table)

@@ -1,0 +1,1 @@
+"""The local web page, for people who do not code."""
