@@ -185,22 +185,12 @@ def fit(
     parts, run = InParts(workers, scheduler, memory), RunFolder(output)
     samples: Any = None
     if parts.are_asked_for(data):
-        beside = (
-            solver is Solver.eb
-            or known
-            or order
-            or runs
-            or replicates
-            or average
-            or closure
-            or sheets
-            or unit
-            or metadata
-        )
-        if beside or r2_band or disturbances is not WhatToDo.keep:
+        beside = any((known, order, runs, replicates, average, closure, sheets, unit, metadata))
+        if beside or solver is Solver.eb or r2_band or disturbances is not WhatToDo.keep:
             raise typer.BadParameter(
                 f"{data.name} is read in parts, which goes without --known, --order, --runs, --replicates, "
-                "--average, --closure, --sheets, --unit, --metadata, --r2-band, --disturbances and --solver eb; leave that out."
+                "--average, --closure, --sheets, --unit, --metadata, --r2-band, --disturbances and --solver eb; "
+                "leave that out."
             )
         samples = parts.samples_of(data, samples_in)
         table = head_of(samples)
