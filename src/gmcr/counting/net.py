@@ -14,8 +14,7 @@ import scipy.special
 from gmcr.validation import FloatArray
 
 STORED = "weights.npz"
-# Components that may be in any table, more, tables of counts, and more than singular values could tell.
-REGIMES = "a few", "many", "counts", "more than channels"
+REGIMES = "a few", "many", "counts"  # components that may be in any table, more, and tables of counts
 MANY = 25  # the largest count that may be in any table, whatever the solver found
 FARTHEST = 3.0  # half ranges from the middle, beyond which values of a column are all as far off
 
@@ -68,8 +67,7 @@ def regime(names: np.ndarray, values: FloatArray) -> int:
     columns = dict(zip(names.tolist(), np.nan_to_num(values).T))
     if np.any(columns.get("whole numbers", 0.0)):
         return REGIMES.index("counts")
-    most, channels = np.max(columns.get("count", 0.0)), np.exp(np.max(columns.get("channels", np.inf)))
-    return REGIMES.index("a few" if most <= MANY else "many" if most <= channels else "more than channels")
+    return REGIMES.index("many" if np.max(columns.get("count", 0.0)) > MANY else "a few")
 
 
 def inputs(values: FloatArray, middle: np.ndarray, half_range: np.ndarray) -> FloatArray:
