@@ -12,6 +12,7 @@ import numpy as np
 from gmcr.asking.places import read_places
 from gmcr.asking.steps import Told
 from gmcr.errors import GMCRError
+from gmcr.estimators.labels import labels_of as channels_of
 from gmcr.estimators.steps import learned_chain
 from gmcr.estimators.window import GMCR
 from gmcr.io.table import Table
@@ -85,7 +86,7 @@ def steps(table: Table, settings: Facts, folder: Path) -> Facts:
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        chain, after, _ = learned_chain(model, table, table.samples, asked.replicates(table))
+        chain, after, _ = learned_chain(model, channels_of(table), table.samples, asked.replicates(table))
     D, falls = table.samples, _falls(table)
     label, names = _label(table), _names(table)
     rows = evenly(len(D), BEFORE_AND_AFTER)
