@@ -29,8 +29,8 @@ from trust_tables import loaded
 Found = dict[str, Any]
 GOOD, BAD = 0.98, 0.9
 FOLDS = 3
-USED_IF_WRONG, UNUSED_IF_RIGHT = 0.06, 0.05  # of the wrong and of the right, before the checks
-CARE_IF_RIGHT, DONT_IF_RIGHT = 0.01, 0.002  # of the right that each check by itself may speak against
+USED_IF_WRONG, UNUSED_IF_RIGHT = 0.071, 0.04  # of the wrong and of the right, before the checks
+CARE_IF_RIGHT, DONT_IF_RIGHT = 0.005, 0.002  # of the right that each check by itself may speak against
 GIVEN = {"count": (0.8, -np.inf), "supports": (0.5, -np.inf)}  # limits that are not learned
 
 

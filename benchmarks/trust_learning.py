@@ -13,7 +13,7 @@ from counting_tables import scales
 from gmcr.counting.net import at_one_scale
 from gmcr.trust.learned import Judge
 
-SEEN, MEMBERS = 32, 4
+SEEN, MEMBERS = 32, 8
 EPOCHS, BATCH, RATE, DECAY = 60, 32, 3e-3, 1e-2
 LEFT_OUT, NUMBERS_LEFT_OUT = 0.4, 0.1
 
