@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from gmcr import GMCR, make_measured
 from gmcr.trust import Numbers, Trust, numbers_of
 from gmcr.trust.checks import CARE, CHECKS, DONT, USE, WORDS, weakest, word
-from gmcr.trust.learned import Judge, Learned, stored
+from gmcr.trust.learned import Judge, Learned, of_all, stored
 from gmcr.trust.verdict import TOGETHER, together, words_of
 
 
@@ -147,7 +147,8 @@ def test_so_few_samples_cannot_tell_a_count(n_samples):
 def test_noise_is_not_to_be_used():
     rng = np.random.default_rng(0)
     D = np.abs(rng.normal(1.0, 0.5, (40, 30)))
-    assert GMCR(3, random_state=0).fit(D).trust(D).verdict == DONT
+    assert GMCR(random_state=0).fit(D).trust(D).verdict == DONT
+    assert GMCR(3, random_state=0).fit(D).trust(D).verdict != USE
 
 
 def test_it_is_told_again_from_plain_types(trust):
@@ -161,11 +162,12 @@ def test_it_is_told_again_from_plain_types(trust):
 def test_what_is_stored_is_plain_and_fits_the_numbers(model, made):
     numbers = numbers_of(model.answer(made.D))
     learned = stored()
-    assert set(learned.answer.names.tolist()) == set(numbers.table)
+    of_components = of_all(learned.of_components(numbers))
+    assert set(learned.answer.names.tolist()) == set(numbers.table) | set(of_components)
     assert set(learned.component.names.tolist()) == set(numbers.table) | set(numbers.components)
     arrays = learned.as_arrays()
     assert all(np.asarray(value).dtype != object for value in arrays.values())
     again = Learned.of_arrays(arrays)
-    np.testing.assert_array_equal(again.answer.chances(numbers.table), learned.answer.chances(numbers.table))
+    np.testing.assert_array_equal(again.of_answer(numbers), learned.of_answer(numbers))
     assert learned.limits.shape == (len(CHECKS), 2)
     assert_allclose(learned.rates.sum(axis=1), 1.0)
